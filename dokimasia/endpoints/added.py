@@ -1,4 +1,4 @@
-"""Models added to a home: checked like those of dokimasia.toml, and stored in the home's models.toml."""
+"""Models added to a home, checked like those of dokimasia.toml and stored in the home's models.toml."""
 
 import json
 import math
@@ -34,7 +34,7 @@ def added_table(settings: Settings, name: str) -> JsonObject:
     """
     table = read_added_models(settings).get(name)
     if table is None or name not in settings.added:
-        raise NotFound(f"no model {name[:80]!r} was added to this home{_where_it_is(settings, name)}")
+        raise NotFound(f"no model {name[:80]!r} was added to this home{_hint(settings, name)}")
     return table
 
 
@@ -63,25 +63,25 @@ def check_new_model(settings: Settings, name: str, table: JsonObject) -> None:
         ConfigError: the name is taken, the table has an unknown key or an invalid value, no such transport exists, or
             LiteLLM knows no provider of the model.
     """
-    (listed,) = list_models(settings, [settings_with(settings, name, table).models[name]])
-    if listed.problem:
-        raise ConfigError(f"transport: {listed.problem.partition(': ')[2]}")
-    if listed.transport == DEFAULT_TRANSPORT and (problem := provider_problem(listed.model, listed.api_base)):
+    (model,) = list_models(settings, [settings_with(settings, name, table).models[name]])
+    if model.problem:
+        raise ConfigError(f"transport: {model.problem.partition(': ')[2]}")
+    if model.transport == DEFAULT_TRANSPORT and (problem := provider_problem(model.model, model.api_base)):
         raise ConfigError(f"model: {problem}")
 
 
 def add_model(home: Home, settings: Settings, name: str, table: JsonObject) -> Settings:
-    """Add a model to the home, or replace an added one, and return the settings with it.
+    """Add a model to the home, or replace an added model, and return the new settings.
 
     Args:
         home: open for writing.
-        settings: the settings.
-        name: its name; one of dokimasia.toml is refused.
-        table: its settings, as in a table `[models.NAME]` of dokimasia.toml.
+        settings: the current settings.
+        name: the model's name; a name from dokimasia.toml is refused.
+        table: the model's settings, as in a table `[models.NAME]` of dokimasia.toml.
 
     Raises:
         ConfigError: the name is taken, a value is invalid, or the file cannot be written.
-        InputError: a run that is queued, at work or waiting uses the model.
+        InputError: a queued, running or waiting run uses the model.
     """
     new_settings = settings_with(settings, name, table)
     if name in settings.added:
@@ -91,12 +91,12 @@ def add_model(home: Home, settings: Settings, name: str, table: JsonObject) -> S
 
 
 def remove_model(home: Home, settings: Settings, name: str) -> Settings:
-    """Remove an added model from the home, and return the settings without it.
+    """Remove an added model from the home, and return the new settings.
 
     Raises:
         NotFound: no model of this name was added.
         ConfigError: the file cannot be written.
-        InputError: a run that is queued, at work or waiting uses the model.
+        InputError: a queued, running or waiting run uses the model.
     """
     added_table(settings, name)
     _require_unused(home, name, "removed")
@@ -111,7 +111,7 @@ def field_of_fault(fault: str, fields: Iterable[str]) -> str:
     return min(places, key=lambda field: places[field], default="")
 
 
-def _where_it_is(settings: Settings, name: str) -> str:
+def _hint(settings: Settings, name: str) -> str:
     if name in settings.models:
         return f": {settings.file_of(name)} configures it; edit that file"
     return f"; added are: {', '.join(sorted(settings.added)) or 'none'}"

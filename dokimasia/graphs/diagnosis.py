@@ -127,8 +127,8 @@ async def mend(state: State, runtime: Runtime[DiagnosisContext], *, across: bool
     async def rewrite(subject: str) -> AskResult[Drafted]:
         draft = await context.store.get(ReportDraft, state.get("drafts", {})[subject])
         problem = _problem(first_reports[subject].unverified)
-        rejected = Rejected(text=draft.text[:20_000], problem=problem, call=draft.provenance.call)
-        return await _ask(context, await _report_ask(context, state, subject), rejected=rejected)
+        rejection = Rejected(text=draft.text[:20_000], problem=problem, call=draft.provenance.call)
+        return await _ask(context, await _report_ask(context, state, subject), rejected=rejection)
 
     results = await gather_all(map(rewrite, first_reports))
     for (subject, first), result in zip(first_reports.items(), results, strict=True):
@@ -228,16 +228,16 @@ async def _store(
     results: Sequence[AskResult[Picks] | AskResult[Drafted]],
 ) -> State:
     """Store the replies' values by subject, or the failures of subjects without one."""
-    ids, failed, calls = dict(state.get(name, {})), dict(state.get("failed", {})), _calls(state)
+    ids, failures, calls = dict(state.get(name, {})), dict(state.get("failed", {})), _calls(state)
     for subject, result in zip(subjects, results, strict=True):
         calls.setdefault(subject, []).extend(result.calls)
         if result.value is None:
             problem = failure(result.failure.kind, result.failure.reason)
-            failed[subject] = [problem.kind, problem.reason]
+            failures[subject] = [problem.kind, problem.reason]
             continue
         value = type_(subject=subject, provenance=result.provenance, **result.value._asdict())
         ids[subject] = await context.store.put(value)
-    return cast("State", {name: ids, "failed": failed, "calls": calls})
+    return cast("State", {name: ids, "failed": failures, "calls": calls})
 
 
 def _subjects(ids: Mapping[str, str], *, across: bool) -> list[str]:

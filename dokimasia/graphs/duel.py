@@ -139,13 +139,13 @@ async def answer(state: State, runtime: Runtime[Context]) -> State:
         items = [_with(item, baseline=item.get("baseline") or reference) for item in items]
     open_items = [item for item in items if not item.get("failed")]
     described = next((item["described"] for item in open_items if item.get("described")), "")
-    missing: set[AnswerKey] = set()
+    missing_keys: set[AnswerKey] = set()
     for item in open_items:
         if not item.get("response"):
-            missing.add(_own_key(item))
+            missing_keys.add(_own_key(item))
         if not item.get("baseline"):
-            missing.add(_baseline_key(item, options))
-    keys = sorted(missing)
+            missing_keys.add(_baseline_key(item, options))
+    keys = sorted(missing_keys)
     answers = await gather_all(_answer(context, sample, key, described) for key in keys)
     by_key = dict(zip(keys, answers, strict=True))
     return {"items": [_with_answers(item, by_key, options) for item in items]}
@@ -282,7 +282,7 @@ class _Judge(NamedTuple):
         baseline_score: float | None = None,
     ) -> DuelJudgement:
         """Return a reply as a judgement of the evaluated model, or as its failure."""
-        failed = reply.failure if reply.value is None else None
+        problem = reply.failure if reply.value is None else None
         return DuelJudgement(
             asked=asked,
             place=place,
@@ -291,9 +291,9 @@ class _Judge(NamedTuple):
             verdict=verdict,
             score=score,
             baseline_score=baseline_score,
-            failure=failed.kind if failed else None,
-            reason=failed.reason if failed else "",
-            provenance=None if failed else reply.provenance,
+            failure=problem.kind if problem else None,
+            reason=problem.reason if problem else "",
+            provenance=None if problem else reply.provenance,
         )
 
 

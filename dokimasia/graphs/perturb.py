@@ -94,8 +94,8 @@ async def check_answer(state: GoldState, runtime: Runtime[Context]) -> GoldState
     if reply.value is None:
         return {"calls": reply.calls, **failed_update(reply.failure)}
     words, why = reply.value
-    checked = gold.model_copy(update={"right": not words, "words": words, "why": why, "checked": reply.provenance})
-    return {"calls": reply.calls, "result": await context.store.put(checked)}
+    checked_gold = gold.model_copy(update={"right": not words, "words": words, "why": why, "checked": reply.provenance})
+    return {"calls": reply.calls, "result": await context.store.put(checked_gold)}
 
 
 async def _before_writing(state: GoldState) -> str:
@@ -132,11 +132,14 @@ async def make_gold_image(state: GoldImageState, runtime: Runtime[Context]) -> G
         return {"calls": [], "made": await context.store.put(gold)}
     options = own_options(context, PerturbOptions, "gold_imaging")
     painter = options.spec(options.writer)
-    made = await make_image(sample.prompt, gateway=context.gateway, model=painter, attempt=context.attempt)
-    if made.image is None:
-        return {"calls": list(made.calls), **failed_update(made.failed or failure("api_error", "no image came"))}
-    gold = GoldImage(sample=sample.digest, image=made.image, by=options.writer, call=made.calls[0])
-    return {"calls": list(made.calls), "made": await context.store.put(gold)}
+    painting = await make_image(sample.prompt, gateway=context.gateway, model=painter, attempt=context.attempt)
+    if painting.image is None:
+        return {
+            "calls": list(painting.calls),
+            **failed_update(painting.failed or failure("api_error", "no image came")),
+        }
+    gold = GoldImage(sample=sample.digest, image=painting.image, by=options.writer, call=painting.calls[0])
+    return {"calls": list(painting.calls), "made": await context.store.put(gold)}
 
 
 async def check_image(state: GoldImageState, runtime: Runtime[Context]) -> GoldImageState:
@@ -148,8 +151,8 @@ async def check_image(state: GoldImageState, runtime: Runtime[Context]) -> GoldI
     reply = await context.ask(check_gold_image(sample.prompt, gold.image), model=options.checker)
     if reply.value is None:
         return {"calls": reply.calls, **failed_update(reply.failure)}
-    checked = gold.model_copy(update={"right": not reply.value, "why": reply.value, "checked": reply.provenance})
-    return {"calls": reply.calls, "result": await context.store.put(checked)}
+    checked_gold = gold.model_copy(update={"right": not reply.value, "why": reply.value, "checked": reply.provenance})
+    return {"calls": reply.calls, "result": await context.store.put(checked_gold)}
 
 
 def build_gold_imaging() -> StateGraph[GoldImageState, Context]:
@@ -224,8 +227,8 @@ async def check_text(state: TextState, runtime: Runtime[Context]) -> TextState:
 
 async def _after_perturbing(state: TextState, runtime: Runtime[Context]) -> str:
     """Return `check` if an answer was perturbed and a checker is named, else the end."""
-    checked = own_options(runtime.context, PerturbOptions, "text_perturbing").checker
-    return "check" if state.get("made") and checked else END
+    checker = own_options(runtime.context, PerturbOptions, "text_perturbing").checker
+    return "check" if state.get("made") and checker else END
 
 
 def build_text_perturbing() -> StateGraph[TextState, Context]:
@@ -283,12 +286,12 @@ async def edit(state: ImageState, runtime: Runtime[Context]) -> ImageState:
     instruction = await context.store.get(EditInstruction, state["instruction"])
     gold, editor = await _gold_image(state, context, sample), options.spec(options.editor)
     calls: list[str] = []
-    failed = failure("api_error", "no attempt was made")
+    problem = failure("api_error", "no attempt was made")
     for attempt in range(context.attempt + 1):
         edited = await edit_image(gold, instruction.instruction, gateway=context.gateway, model=editor, attempt=attempt)
         calls += edited.calls
         if edited.image is None:
-            failed = edited.failed or failed
+            problem = edited.failed or problem
         else:
             look = await _look_at_edit(context, options, context.blobs, gold, edited.image, instruction)
             calls += look.calls
@@ -308,10 +311,10 @@ async def edit(state: ImageState, runtime: Runtime[Context]) -> ImageState:
                 id = await context.store.put(item)
                 record = EditRecord(perturbed=id, changed=look.changed, call=edited.calls[0], check=look.check)
                 return {"calls": calls, "result": [id, await context.store.put(record)]}
-            failed = look.failed
-        if failed.open:
+            problem = look.failed
+        if problem.open:
             break
-    return {"calls": calls, **failed_update(failed)}
+    return {"calls": calls, **failed_update(problem)}
 
 
 async def _gold_image(state: ImageState, context: Context, sample: Sample) -> ImageRef:
@@ -345,19 +348,19 @@ async def _look_at_edit(
         return share, unusable(before, after, share)
 
     try:
-        changed, fault = await asyncio.to_thread(compare)
+        share_changed, fault = await asyncio.to_thread(compare)
     except ToolFailure as problem:
         return EditLook(0.0, failed=failure("unparsable", str(problem)))
     if fault:
-        return EditLook(changed, failed=failure("unparsable", f"{options.editor}: {fault}"))
+        return EditLook(share_changed, failed=failure("unparsable", f"{options.editor}: {fault}"))
     if not options.checker:
-        return EditLook(changed)
+        return EditLook(share_changed)
     reply = await context.ask(check_edit(gold, image, instruction), model=options.checker)
     if reply.value is None:
-        return EditLook(changed, calls=reply.calls, failed=reply.failure)
+        return EditLook(share_changed, calls=reply.calls, failed=reply.failure)
     fault = not_carried_out(reply.value)
-    failed = failure("unparsable", f"{options.editor}: {fault}") if fault else None
-    return EditLook(changed, reply.value, reply.calls, failed)
+    refusal = failure("unparsable", f"{options.editor}: {fault}") if fault else None
+    return EditLook(share_changed, reply.value, reply.calls, refusal)
 
 
 def build_image_perturbing() -> StateGraph[ImageState, Context]:

@@ -305,11 +305,11 @@ class GraphRunnable(Runnable[Any, JsonObject]):
                     if mode == "values":
                         final = chunk
                     elif report is not None:
-                        report(self._given(chunk, store))
+                        report(self._output_values(chunk, store))
                 return final
 
             state = await walk_graph(self._graph.NAME, inputs, replace(opened, store=store), walk)
-            return self._given(self._output_of(state), store)
+            return self._output_values(self._output_of(state), store)
 
     def _output_of(self, state: JsonObject) -> JsonObject:
         """Return the fields of a final state that belong to the output, or all of them if the output names none."""
@@ -329,7 +329,7 @@ class GraphRunnable(Runnable[Any, JsonObject]):
                     "which is stream_mode='updates'"
                 )
 
-    def _given(self, part: JsonObject, store: RecordingStore) -> JsonObject:
+    def _output_values(self, part: JsonObject, store: RecordingStore) -> JsonObject:
         if not self._values:
             return part
         return cast("JsonObject", resolved(part, store.values))
@@ -414,11 +414,11 @@ def _check_models(inputs: JsonObject, options: GraphOptions) -> None:
     for part in (*inputs.get("items", ()), *inputs.get("calls", ())):
         if isinstance(part, dict):
             parts.append(part)
-    named: set[object] = set()
+    names: set[object] = set()
     for part in parts:
-        answered = bool(part.get("response"))
-        named.update(part.get(field) for field in MODEL_FIELDS if not (field == "model" and answered))
-    strangers = sorted({name for name in named if isinstance(name, str) and name} - options.models.keys())
+        has_response = bool(part.get("response"))
+        names.update(part.get(field) for field in MODEL_FIELDS if not (field == "model" and has_response))
+    strangers = sorted({name for name in names if isinstance(name, str) and name} - options.models.keys())
     if strangers:
         available = ", ".join(sorted(options.models)) or "none"
         raise ConfigError(f"not among the context's models: {', '.join(strangers)}; there are: {available}")
@@ -429,9 +429,9 @@ _COMPILED: dict[str, tuple[GraphFile, CompiledGraph]] = {}
 
 def _compile(graph: GraphFile) -> CompiledGraph:
     """Return the compiled graph, which takes no checkpoints from an enclosing graph unless it waits for people."""
-    known = _COMPILED.get(graph.NAME)
-    if known is not None and known[0] is graph:
-        return known[1]
+    cached = _COMPILED.get(graph.NAME)
+    if cached is not None and cached[0] is graph:
+        return cached[1]
     saver = None if graph.NAME in INHERITED else False
     compiled = graph.build().compile(checkpointer=saver, name=graph.NAME)
     _COMPILED[graph.NAME] = graph, compiled

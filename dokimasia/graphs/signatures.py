@@ -45,7 +45,7 @@ Text = str
 
 
 class Outcome(TypedDict, total=False):
-    """What every graph may give: the ledger keys of its calls, and kind and reason of a failure (absent: none)."""
+    """Outputs that every graph may have: the ledger keys of its calls, and kind and reason of a failure (absent: none)."""
 
     calls: list[str]
     failed: str
@@ -59,7 +59,7 @@ class SampleInput(TypedDict):
 
 
 class AnswerInput(TypedDict):
-    """An answer of a model, which is asked for it where there is no response."""
+    """An answer of a model; without a response, the model is asked for it."""
 
     model: str
     arm: NotRequired[str]
@@ -85,7 +85,7 @@ class AnswersInput(SampleInput):
 
 
 class RankingInput(SampleInput):
-    """A sample and its responses in the order in which they are shown."""
+    """A sample and its responses in displayed order."""
 
     responses: list[Response | Text | Id]
 
@@ -109,7 +109,7 @@ class CriteriaMade(Outcome, total=False):
 
 
 class JudgingInput(AnswersInput):
-    """A sample, its answers, the way of judging, and what that rests on (a chain, or compared criteria)."""
+    """A sample, its answers, the way of judging, and its basis (a chain, or compared criteria)."""
 
     how: Literal["pointwise", "scan", "aspects"]
     basis: NotRequired[ReferenceChain | ComparedCriteria | Id]
@@ -153,7 +153,7 @@ class ReplayInput(SampleInput):
 
 
 class Replayed(TypedDict, total=False):
-    """The reference chain and the criteria, or why there are none; `drawing` has the calls that made the criteria."""
+    """The reference chain and the criteria, or the reason for missing ones; `drawing` has the calls that made the criteria."""
 
     chain: ReferenceChain
     criteria: CriteriaSet
@@ -165,25 +165,25 @@ class Replayed(TypedDict, total=False):
 
 
 class AnswerDecided(JudgedAnswer, total=False):
-    """An answer with whether it is right."""
+    """An answer and whether it is right."""
 
     judgement: FinalAnswer
 
 
 class AnswersDecided(TypedDict, total=False):
-    """The answers with whether they are right."""
+    """The answers and whether each is right."""
 
     items: list[AnswerDecided]
 
 
 class RubricsInput(SampleInput):
-    """A sample and what its rubrics are made from."""
+    """A sample and the source of its rubrics."""
 
     source: RubricSource | Id
 
 
 class RubricsMade(Outcome, total=False):
-    """The rubric set, and in `result` the same with what it was measured to catch."""
+    """The rubric set, and in `result` the set with its measurements."""
 
     made: RubricSet
     result: list[Value]
@@ -203,7 +203,7 @@ class ProbeCall(TypedDict):
 
 
 class ProbeInput(SampleInput):
-    """A sample, a judge by its shown name, and the judgements to make."""
+    """A sample, a judge by its displayed name, and the judgements to make."""
 
     judge: str
     calls: list[ProbeCall]
@@ -212,7 +212,7 @@ class ProbeInput(SampleInput):
 
 
 class ProbedCall(Outcome, total=False):
-    """One judgement as it was made."""
+    """A finished judgement."""
 
     item: Perturbed
     judgement: AxisScores | AxisChoices
@@ -255,13 +255,13 @@ class ImageInput(SampleInput):
 
 
 class TextPerturbed(Outcome, total=False):
-    """The perturbed answer and its check, or why there is none."""
+    """The perturbed answer and its check, or the reason for a missing one."""
 
     result: list[Perturbed | ChangeCheck | NotApplicable]
 
 
 class ImagePerturbed(Outcome, total=False):
-    """The edited image and its record, or why there is none."""
+    """The edited image and its record, or the reason for a missing one."""
 
     result: list[Perturbed | EditRecord | NotApplicable]
 
@@ -324,7 +324,7 @@ class Reviewed(Outcome, total=False):
 
 
 class GrowthInput(TypedDict):
-    """Criteria, each with the sample that it belongs to, and how the tree is grown; `base` is a tree to extend."""
+    """Criteria, each with its sample, and the options of the growth; `base` is a tree to extend."""
 
     criteria: list[TreeCriterion | tuple[str, str]]
     growth: NotRequired[GrowthOptions]
@@ -358,7 +358,7 @@ class Audited(TypedDict, total=False):
 
 
 class DiagnosisInput(TypedDict):
-    """The tables that are put into words."""
+    """The tables to put into words."""
 
     diagnosis: Diagnosis
 
@@ -386,7 +386,7 @@ class ModesMade(Outcome, total=False):
 
 
 class CodingInput(TypedDict):
-    """An answer, the modes, the numbers of the atoms, and the coder; `values` has what the answer names by id."""
+    """An answer, the modes, the numbers of the atoms, and the coder; `values` has the values named by id in the answer."""
 
     answer: AnswerAtoms | Id
     modes: ModeList | Id
@@ -397,7 +397,7 @@ class CodingInput(TypedDict):
 
 
 class AnswerCoded(Outcome, total=False):
-    """The codings by atom, and by atom why there is none."""
+    """The codings by atom, and the reasons for missing ones."""
 
     codings: dict[str, Coding]
     unread: dict[str, str]

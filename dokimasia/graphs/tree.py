@@ -193,17 +193,17 @@ async def propose(state: State, runtime: Runtime[GrowthContext]) -> State:
     first = spread(remaining, context.growth.propose_batch) if number == 1 else ()
     first_keys = {criterion.key for criterion in first}
     edits: list[TreeEdit] = []
-    placed = 0
+    placed_count = 0
     for part in (first, [criterion for criterion in remaining if criterion.key not in first_keys]):
-        places, added, by = await all_proposals(context, tree, part, tally)
-        grown, new_places = reconcile(tree, places, added, absorbed=_replacements(tree, base))
-        for subject, reason in grown.refused:
+        places, new_nodes, by = await all_proposals(context, tree, part, tally)
+        reconciled, new_places = reconcile(tree, places, new_nodes, absorbed=_replacements(tree, base))
+        for subject, reason in reconciled.refused:
             tally.reject(subject, reason)
-        edits += _sign_edits(grown.changes, by, by_criteria=True)
-        tree, placed = grown.tree, placed + len(new_places)
-    unplaced = {"unplaced": len(remaining) - placed} if placed < len(remaining) else {}
+        edits += _sign_edits(reconciled.changes, by, by_criteria=True)
+        tree, placed_count = reconciled.tree, placed_count + len(new_places)
+    unplaced = {"unplaced": len(remaining) - placed_count} if placed_count < len(remaining) else {}
     later: State = {**state, "round": number}
-    report = _report("propose", later, tally, added=len(edits), placed=placed, unplaced=unplaced)
+    report = _report("propose", later, tally, added=len(edits), placed=placed_count, unplaced=unplaced)
     return {"version": await _keep(context, tree, state, report, edits), "round": number}
 
 
@@ -225,11 +225,11 @@ async def merge(state: State, runtime: Runtime[GrowthContext]) -> State:
                 *comparisons(tree, nodes=parents(tree), limit=0, new=set(parents(tree)) - fixed),
             ]
         groups, vague, by = await all_merges(context, tree, lists, tally)
-        grown = unite(tree, groups, vague, fixed=fixed)
-        for subject, reason in grown.refused:
+        merged = unite(tree, groups, vague, fixed=fixed)
+        for subject, reason in merged.refused:
             tally.reject(subject, reason)
-        edits += _sign_edits(grown.changes, by)
-        tree = grown.tree
+        edits += _sign_edits(merged.changes, by)
+        tree = merged.tree
     kinds = Counter(edit.kind for edit in edits)
     report = _report("merge", state, tally, merged=kinds["merge"], renamed=kinds["rename"], pruned=kinds["prune"])
     return {"version": await _keep(context, tree, state, report, edits)}
@@ -241,19 +241,19 @@ async def prune(state: State, runtime: Runtime[GrowthContext]) -> State:
     tree = await _tree(context, state["version"])
     last = state.get("round", 1) >= context.growth.rounds
     fixed = await _fixed_nodes(context, state)
-    grown = thin_out(tree, context.growth.min_support if last else 1, fixed=fixed)
-    report = _report("prune", state, Tally(), pruned=len(grown.changes))
-    return {"version": await _keep(context, grown.tree, state, report, grown.changes)}
+    pruned = thin_out(tree, context.growth.min_support if last else 1, fixed=fixed)
+    report = _report("prune", state, Tally(), pruned=len(pruned.changes))
+    return {"version": await _keep(context, pruned.tree, state, report, pruned.changes)}
 
 
 async def map_all(state: State, runtime: Runtime[GrowthContext]) -> State:
     """Map every unplaced criterion to exactly one leaf of the final tree."""
-    context, placed = runtime.context, dict(runtime.context.placed)
+    context, placements = runtime.context, dict(runtime.context.placed)
     if state.get("fitted"):
-        placed |= {
+        placements |= {
             placement.criterion: placement for placement in context.placements(state["fitted"]) if placement.leaf
         }
-    return {"version": await _map_to_leaves(context, state, "map", placed)}
+    return {"version": await _map_to_leaves(context, state, "map", placements)}
 
 
 async def first_step(state: State) -> Literal["fit", "propose"]:
@@ -294,8 +294,8 @@ async def _criteria_of_round(context: GrowthContext, state: State, tree: "Tree",
         waiting = _without_place(context, state)
         pool = [criterion for criterion in pool if criterion.key in waiting]
     strata = {criterion.sample_id: criterion.stratum for criterion in pool}
-    drawn = balanced(strata, context.growth.subsample, seed=context.growth.seed)
-    parts = [slice_of(drawn, part, context.growth.rounds) for part in range(1, number + 1)]
+    selection = balanced(strata, context.growth.subsample, seed=context.growth.seed)
+    parts = [slice_of(selection, part, context.growth.rounds) for part in range(1, number + 1)]
     order = {sample: position for position, sample in enumerate(chain.from_iterable(parts))}
     mapping = leaf_mapping(tree)
     remaining = [criterion for criterion in pool if criterion.sample_id in order and criterion.key not in mapping]
@@ -310,11 +310,11 @@ async def _map_to_leaves(context: GrowthContext, state: State, phase: Phase, pla
     placements = await all_mappings(context, tree, new, tally, phase=phase)
     unplaced = count_unplaced(placements)
     all_placements = sorted([*placed.values(), *placements])
-    grown = assign(
+    mapped_tree = assign(
         tree, {placement.criterion: placement.leaf for placement in all_placements if placement.leaf is not None}
     )
     report = _report(phase, state, tally, placed=len(placements) - sum(unplaced.values()), unplaced=unplaced)
-    return await _keep(context, grown, state, report, (), all_placements)
+    return await _keep(context, mapped_tree, state, report, (), all_placements)
 
 
 def _without_place(context: GrowthContext, state: State) -> set[str]:
@@ -432,10 +432,10 @@ async def all_proposals(
     new_parents: list[Proposal] = []
     by: dict[str, Provenance] = {}
     bottom = deepest(tree)
-    answered = await _ask_all(
+    replies = await _ask_all(
         context, "propose", batches, lambda batch: propose_capabilities(batch, nodes, deepest=bottom), tally
     )
-    for batch, proposed, provenance in answered:
+    for batch, proposed, provenance in replies:
         new_parents += proposed.parents
         for criterion, place in zip(batch, proposed.places, strict=True):
             if place is not None:
@@ -469,9 +469,9 @@ async def all_merges(
     groups: list[tuple[str, ...]] = []
     names: dict[str, Counter[str]] = {}
     by: dict[str, Provenance] = {}
-    answered = await _ask_all(context, "merge", lists, lambda block: judge_merges([row(node) for node in block]), tally)
-    for block, judged, provenance in answered:
-        merges = judged.merges
+    replies = await _ask_all(context, "merge", lists, lambda block: judge_merges([row(node) for node in block]), tally)
+    for block, verdict, provenance in replies:
+        merges = verdict.merges
         groups += [tuple(block[number - 1] for number in group) for group in merges.same]
         for number in merges.vague:
             names.setdefault(block[number - 1], Counter())
@@ -576,9 +576,9 @@ def _placements(batch: Sequence[TreeCriterion], result: AskResult[Mapped]) -> li
     """Return the placement of each criterion of a batch, or why it has none."""
     reply = result.value
     if reply is None:
-        failed = result.failure
+        failure = result.failure
         call = result.call or ""
-        return [Placement(criterion.key, None, failed.kind, failed.reason, call) for criterion in batch]
+        return [Placement(criterion.key, None, failure.kind, failure.reason, call) for criterion in batch]
     provenance = result.provenance
     source = (provenance.call, provenance.model, provenance.prompt, provenance.prompt_version)
     placements: list[Placement] = []
@@ -602,8 +602,8 @@ def _shown_nodes(tree: Any) -> list[str]:
     """Return the ids of the nodes that a proposer sees: the anchors in order, each followed by the nodes below it."""
     ranked = sorted(leaves(tree), key=lambda node: (-int(tree.nodes[node]["support"]), node))
     nodes = {*ranked[:SHOWN_LEAVES], *(node for node in tree if 0 < tree.nodes[node]["layer"] < deepest(tree))}
-    ordered: list[str] = []
+    node_list: list[str] = []
     for category in tree.graph["categories"]:
         anchor = f"<{category}>"
-        ordered += [node for node in sorted(nodes) if node == anchor or node.startswith(anchor)]
-    return ordered
+        node_list += [node for node in sorted(nodes) if node == anchor or node.startswith(anchor)]
+    return node_list

@@ -104,11 +104,11 @@ async def _with_responses(inputs: JsonObject, context: Context) -> JsonObject:
     if not isinstance(sample, Sample):
         sample = await context.store.get(Sample, sample)
     baseline = getattr(context.options, "baseline", "")
-    read = _ResponseReader(sample, {"baseline": baseline, "reference": "reference"})
-    filled = read.fields(inputs, inputs)
+    reader = _ResponseReader(sample, {"baseline": baseline, "reference": "reference"})
+    filled = reader.fields(inputs, inputs)
     for name in ("items", "calls"):
         if name in inputs:
-            filled[name] = [read.fields(part, inputs) for part in inputs[name]]
+            filled[name] = [reader.fields(part, inputs) for part in inputs[name]]
     return filled
 
 
@@ -207,7 +207,7 @@ async def _grow(inputs: JsonObject, context: Context, walk: Walk) -> JsonObject:
         placements[await context.store.put(version)] = list(placed)
         last[:] = placed
 
-    grown = _extended(
+    own_context = _extended(
         "taxonomy_growth",
         "GrowthContext",
         context,
@@ -219,7 +219,7 @@ async def _grow(inputs: JsonObject, context: Context, walk: Walk) -> JsonObject:
         on_progress=lambda phase, done, total: None,
     )
     first = base or await context.store.put(to_version(new_tree(growth.categories, level=growth.level)))
-    state = await walk({"version": first, "base": base, "round": 0}, grown)
+    state = await walk({"version": first, "base": base, "round": 0}, own_context)
     return {**state, "placements": list(last)}
 
 

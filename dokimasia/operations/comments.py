@@ -49,7 +49,7 @@ class CommentShown(BaseModel):
 
 
 class CommentsShown(ListPage):
-    """A page of the comments on a run's samples, in the order in which they were written."""
+    """A page of the comments on a run's samples, in the order of writing."""
 
     comments: list[CommentShown]
 
@@ -99,7 +99,7 @@ def comments(
 
 @operation("POST", "/runs/{run}/comments", tag=TAG, status=201)
 async def comment(context: OperationContext, run: str, body: CommentSent) -> CommentShown:
-    """Write a comment on a sample of a run; everybody who may read the run may."""
+    """Write a comment on a sample of a run; everybody who may read the run can."""
     stored = await keep_comment(context.home, context.run(run).id, body.sample, body.text, who=context.person)
     return _shown(stored)
 
@@ -108,7 +108,7 @@ async def comment(context: OperationContext, run: str, body: CommentSent) -> Com
 async def delete_comment(
     context: OperationContext, run: str, id: Annotated[int, Parameter(ge=1, lt=2**63)]
 ) -> CommentShown:
-    """Delete a comment, which its author and whoever runs the service can, and return it."""
+    """Delete a comment and return it; its author and whoever runs the service can."""
     return _shown(await remove_comment(context.home, context.run(run).id, id, who=_owner(context)))
 
 
@@ -129,7 +129,7 @@ async def name_view(context: OperationContext, run: str, body: ViewSent) -> View
 
 @operation("DELETE", "/runs/{run}/views/{name:path}", tag=TAG, conflict=True)
 async def delete_view(context: OperationContext, run: str, name: Annotated[str, Parameter(max_length=80)]) -> ViewShown:
-    """Delete a named view, which whoever named it and whoever runs the service can, and return it."""
+    """Delete a named view and return it; its author and whoever runs the service can."""
     return _view_shown(await remove_view(context.home, context.run(run).id, name, who=_owner(context)))
 
 

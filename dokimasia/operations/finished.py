@@ -18,7 +18,7 @@ EndShown = Literal["", "complete", "failures", "spending", "below", "waiting", "
 
 
 class Change(BaseModel):
-    """One thing that a correction changes: from what the judge said."""
+    """A change by a correction, with the judge's value."""
 
     what: str = Field(description="`answer`, or `criterion` with its number")
     from_: str | int | None = Field(alias="from", description="the judge's; of a criterion 0 for not stated")
@@ -26,7 +26,7 @@ class Change(BaseModel):
 
 
 class CorrectionShown(BaseModel):
-    """What a person said of one answer, or where `item` is empty of a whole sample, which is left out."""
+    """A person's correction of an answer or, if `item` is empty, of a whole sample, which is left out."""
 
     sample: str
     item: str = Field(description="of the answer; empty where the sample is left out")
@@ -39,13 +39,13 @@ class CorrectionShown(BaseModel):
 
 
 class CorrectionsShown(ListPage):
-    """A page of all that people corrected in a run, in the order in which they did; of the same thing the last one counts."""
+    """A page of a run's corrections, in the order of their making; the last correction of the same thing counts."""
 
     corrections: list[CorrectionShown]
 
 
 class RunEnd(BaseModel):
-    """How a run stands, and how it ended."""
+    """The status of a run, and how it ended."""
 
     run: str
     status: RunStatus
@@ -54,14 +54,14 @@ class RunEnd(BaseModel):
 
 
 class Resting(BaseModel):
-    """A run that was made from another."""
+    """A run that is based on another."""
 
     id: str
     command: str
 
 
 class RunSize(BaseModel):
-    """What goes where a run is deleted: its results, and what other runs show of it."""
+    """What the deletion of a run removes: its results, and what other runs show of it."""
 
     run: str
     results: int
@@ -71,7 +71,7 @@ class RunSize(BaseModel):
 
 @operation("GET", "/runs/{run}/corrections", tag="results")
 def corrections(context: OperationContext, run: str, limit: Limit = 50, after: After = None) -> CorrectionsShown:
-    """List what people corrected by hand in a run, what was taken back, too."""
+    """List a run's corrections by hand, including those that were taken back."""
     all_events = correction_events(context.home, context.run(run).id)
     page, next_key = counted_page(all_events, limit=limit, after=after)
     entries = [CorrectionShown.model_validate(correction.shown()) for correction in page]
@@ -80,14 +80,14 @@ def corrections(context: OperationContext, run: str, limit: Limit = 50, after: A
 
 @operation("POST", "/runs/{run}/corrections", tag="results", right="review", status=201)
 def overrule(context: OperationContext, run: str, body: CorrectionTarget) -> CorrectionShown:
-    """Overrule the judge on an answer of a finished evaluation, or leave a sample out; the judge's reply stays as it is."""
+    """Overrule the judge on an answer of a finished evaluation, or leave a sample out; the judge's reply stays unchanged."""
     correction = correct_now(context.home, context.run(run), body, person=context.person)
     return CorrectionShown.model_validate(correction.shown())
 
 
 @operation("GET", "/runs/{run}/resting", tag="runs")
 def resting(context: OperationContext, run: str) -> RunSize:
-    """Say what would go if a run were deleted."""
+    """Show what the deletion of a run would remove."""
     from dokimasia.runs.persistence import dependent_runs as resting_on
 
     row = context.run(run)
@@ -104,7 +104,7 @@ def end(
     min_score: Annotated[float | None, Parameter(ge=-1e9, le=1e9)] = None,
     min_accuracy: Annotated[float | None, Parameter(ge=0, le=1)] = None,
 ) -> RunEnd:
-    """Say how a run ended, and why that is not as it was wanted, as the command that asks for it does at its end."""
+    """Return how a run ended and, if it missed a limit, why, as its command reports it at the end."""
     home, row = context.home, context.run(run)
 
     def run_end(end: EndShown, why: str) -> RunEnd:

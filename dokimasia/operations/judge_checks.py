@@ -36,10 +36,10 @@ UNMEASURED = ("min_score", "min_accuracy", "fresh")
 class JudgeCheckRequest(RunRequest):
     """Say whether JUDGE is good enough: suitable, suitable with correction, not suitable, or cannot tell, and why.
 
-    Errors are planted in right answers (--perturber), the judge is asked about each of them, and what it misses, its false
-    alarms, its steadiness, its position and length bias and its failures of form are held to limits; with --labels and
-    --reference its disagreement, too. What a judgement costs, in money and time, stands beside them. Each part is a run of
-    the home: the same command resumes it, and nothing is paid twice.
+    Errors are planted in right answers (--perturber), and the judge is asked about each of them. Its missed errors,
+    false alarms, steadiness, position and length bias and failures of form are compared with limits; with --labels and
+    --reference, so is its disagreement. The cost of a judgement, in money and time, is shown with them. Each part is a
+    run of the home: the same command resumes it, and nothing is paid twice.
     """
 
     VERB: ClassVar[str] = "judges check"

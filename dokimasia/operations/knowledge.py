@@ -20,7 +20,7 @@ TAG = "models and prompts"
 
 
 class ModelShown(BaseModel):
-    """A model: what it is called and asked as, its limits, its price, and what its endpoint was measured to do."""
+    """A model: its name and the model it stands for, its limits, its price, and the measured abilities of its endpoint."""
 
     name: str
     model: str
@@ -45,7 +45,7 @@ class ModelShown(BaseModel):
 
 
 class Models(BaseModel):
-    """The models that are configured, and where asked for those that are simulated."""
+    """The configured models and, on request, the simulated ones."""
 
     models: list[ModelShown]
 
@@ -60,7 +60,7 @@ def _split(value: object) -> object:
 
 
 class ModelSent(Body):
-    """The settings of a model that is added to the home, as in a table of dokimasia.toml; what is left out has its default."""
+    """The settings of a model to add to the home, as in a table of dokimasia.toml; omitted ones have their defaults."""
 
     model: str = Field(
         min_length=1,
@@ -122,7 +122,7 @@ class ModelSent(Body):
 
 
 class ModelRemoved(BaseModel):
-    """The name of a model that was removed from the home."""
+    """The name of a model removed from the home."""
 
     name: str
 
@@ -131,7 +131,7 @@ ModelName = Annotated[str, Parameter(min_length=1, max_length=400, description="
 
 
 class PromptShown(BaseModel):
-    """A prompt: name, version and hash, which stand beside every judgement, what it gives and takes, where it is from."""
+    """A prompt: its name, version and hash, which are stored with every judgement, its output and inputs, and its source."""
 
     name: str
     version: int
@@ -160,17 +160,17 @@ def models(
         bool, Parameter(description="Also list the simulated models that ship with the package.")
     ] = False,
 ) -> Models:
-    """List the configured models with prices and what was measured; nothing of a key but whether it is set."""
+    """List the configured models with prices and measurements; of a key, only whether it is set."""
     entries = list_models(context.settings, chosen_models(context.settings, simulated=simulated))
     return Models(models=[_model_shown(model) for model in entries])
 
 
 @operation("PUT", "/models/{name:path}", tag=TAG, right="operate", creates=True)
 async def put_model(context: OperationContext, name: ModelName, body: ModelSent) -> ModelShown:
-    """Add a model to the home, or replace the settings of one that was added, and return it.
+    """Add a model to the home, or replace the settings of an added model, and return it.
 
     Its key is never sent, only the name of the environment variable that holds it. A model of dokimasia.toml is changed
-    there, and one that an unfinished run asks is not changed.
+    in that file, and a model that an unfinished run asks cannot be changed.
     """
     await asyncio.to_thread(check_new_model, context.settings, name, body.as_table())  # loading LiteLLM takes seconds
     settings = add_model(context.home, context.settings, name, body.as_table())
@@ -182,7 +182,7 @@ async def put_model(context: OperationContext, name: ModelName, body: ModelSent)
 
 @operation("DELETE", "/models/{name:path}", tag=TAG, right="operate", conflict=True)
 async def delete_model(context: OperationContext, name: ModelName) -> ModelRemoved:
-    """Remove a model that was added to the home and that no unfinished run asks; runs that asked it stay as they are."""
+    """Remove a model that was added to the home and that no unfinished run asks; runs that asked it stay unchanged."""
     settings = remove_model(context.home, context.settings, name)
     _log_change(context, "a model is removed", name)
     context.configure(settings)

@@ -62,13 +62,13 @@ class RequestRefused(Exception):
 
 
 class Body(BaseModel):
-    """Base of what is sent to a route: a field that it does not know is refused."""
+    """Base of request bodies; an unknown field is refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class ListPage(BaseModel):
-    """Base of a page of a list: how many entries there are in all, and what `after` is for the next page (null: the last)."""
+    """Base of a page of a list, with the total number of entries and the `after` of the next page (null: the last)."""
 
     total: int = Field(ge=0)
     next: str | None = None

@@ -11,21 +11,21 @@ from dokimasia.people.passports import JudgeCheck, passport_of
 
 
 class JudgeProbed(BaseModel):
-    """A judge that finished probes asked, by the name that it bears there, and these probes, the newest first."""
+    """A judge by its name in finished probes, and the probes that asked it, the newest first."""
 
     judge: str
     runs: list[str]
 
 
 class Passports(BaseModel):
-    """The judges of which a passport can be made."""
+    """The judges for which a passport can be made."""
 
     judges: list[JudgeProbed]
 
 
 @operation("GET", "/passports", tag="passports")
 def passports(context: OperationContext) -> Passports:
-    """List the judges of which finished probes of the home can make a passport."""
+    """List the judges for which a passport can be made from finished probes of the home."""
     runs_by_judge = judges_probed(context.home)
     return Passports(judges=[JudgeProbed(judge=judge, runs=runs) for judge, runs in runs_by_judge.items()])
 
@@ -53,5 +53,5 @@ def one_judge_check(
     ] = "",
     seed: Annotated[int, Parameter(ge=0, lt=2**63, description="Of the halves and intervals.")] = 0,
 ) -> JudgeCheck:
-    """Say whether a judge is good enough by finished probes; `dokimasia judges check JUDGE --json` prints the same."""
+    """Return whether a judge is good enough by finished probes; `dokimasia judges check JUDGE --json` prints the same."""
     return check_of(context.home, judge, tuple(run or ()), reference=reference, seed=seed)[0]

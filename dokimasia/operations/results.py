@@ -56,7 +56,7 @@ HTML, MARKDOWN, PLAIN = "text/html", "text/markdown", "text/plain"
 
 
 class Items(ListPage):
-    """A page of a run's items, each as the method of the run shows it."""
+    """A page of a run's items, each in the form of the run's method."""
 
     items: list[JsonObject]
 
@@ -85,7 +85,7 @@ def one_sample(
     sample: str,
     raw: Annotated[bool, Parameter(description="Also every request and reply as it was sent.")] = False,
 ) -> JsonObject:
-    """Show a sample whole; `dokimasia show RUN --sample ID --json` prints the same."""
+    """Show a sample with all details; `dokimasia show RUN --sample ID --json` prints the same."""
     row = context.run(run)
     context.cache(row)
     return _for_person(context, row, asyncio.run(sample_of_run(context.home, row, sample, raw=raw)))
@@ -115,7 +115,7 @@ class NearSample(BaseModel):
 
 
 class SamplesNear(BaseModel):
-    """The samples nearest to a text, the nearest first, and what was embedded for it, or with `estimate` would be."""
+    """The samples nearest to a text, the nearest first, and the cost of embedding or, with `estimate`, its expected cost."""
 
     model: str = Field(description="the model that embeds")
     texts: int = Field(ge=0, description="texts that the ledger did not have, the searched text among them")
@@ -126,7 +126,7 @@ class SamplesNear(BaseModel):
 
 @operation("POST", "/runs/{run}/search", tag="results", right="run", replies=(502,))
 async def search(context: OperationContext, run: str, body: SearchSent) -> SamplesNear:
-    """List the samples nearest to a text by meaning. What the ledger lacks of their texts is embedded once, and paid for.
+    """List the samples nearest to a text by meaning. Texts that the ledger lacks are embedded once, and paid for.
 
     The configuration names the model: `embedding = "MODEL"` in `dokimasia.toml`.
     """
@@ -200,7 +200,7 @@ def export(
         ),
     ] = "jsonl",
 ) -> FileReply:
-    """Return one row an item, as `dokimasia export` writes them; or the files of another program's form."""
+    """Return one row per item, as `dokimasia export` writes them, or the files of another program's format."""
     row = context.run(run)
     stem = file_stem(context.home, row)
     if format in get_args(Format):

@@ -57,7 +57,7 @@ Text = Annotated[str, Field(max_length=LONGEST)]
 
 
 class ReviewShown(BaseModel):
-    """A run with anything that people decide on: how many items wait, of which kinds, for whom, and since when."""
+    """A run with items for people: how many wait, of which kinds, for whom, and since when."""
 
     run: str
     title: str
@@ -70,13 +70,13 @@ class ReviewShown(BaseModel):
 
 
 class Reviews(ListPage):
-    """A page of these runs, those where something waits first, by their oldest item."""
+    """A page of runs with items for people: those with waiting items first, by their oldest item."""
 
     reviews: list[ReviewShown]
 
 
 class ItemListed(BaseModel):
-    """An item as lists show it."""
+    """An item in a list."""
 
     item: str
     kind: Kind
@@ -90,7 +90,7 @@ class ItemListed(BaseModel):
 
 
 class ReviewItems(ListPage):
-    """A page of a run's items, those that wait first."""
+    """A page of a run's items, waiting ones first."""
 
     run: str
     person: str = Field(description="who asks, as decisions will name them")
@@ -98,7 +98,7 @@ class ReviewItems(ListPage):
 
 
 class ItemShown(BaseModel):
-    """An item whole: what a person is shown of it, and the decisions on it that they may see."""
+    """An item with all that a person is shown of it, and the decisions on it that they may see."""
 
     shown: JsonObject
     decisions: list[Decision]
@@ -128,13 +128,13 @@ class Decided(Body):
 
 
 class Draft(Body):
-    """A text that is not decided on yet."""
+    """A text without a decision yet."""
 
     text: Text
 
 
 class DraftKept(BaseModel):
-    """A draft is kept; what of a reply would not be understood."""
+    """The result of storing a draft: the faults of a reply."""
 
     faults: str
 
@@ -147,7 +147,7 @@ class Lines(Body):
 
 
 class TakenIn(BaseModel):
-    """What came of a file: new decisions taken in, those known already, and lines without one."""
+    """The counts of an import: new decisions, known ones, and lines without a decision."""
 
     decided: int
     known: int
@@ -155,7 +155,7 @@ class TakenIn(BaseModel):
 
 
 class HandOut(Body):
-    """What of a run is handed out to people to be rated, blind."""
+    """The items of a run to hand out to people for blind rating."""
 
     kind: Kind = Field(examples=["rating"])
     annotators: tuple[Annotated[str, Field(min_length=1, max_length=100)], ...] = Field(min_length=1, max_length=100)
@@ -164,14 +164,14 @@ class HandOut(Body):
 
 
 class HandedOut(BaseModel):
-    """How many items are new in the queue."""
+    """The number of new items in the queue."""
 
     new: int
 
 
 @operation("GET", "/reviews", tag=TAG)
 def reviews(context: OperationContext, limit: Limit = 50, after: After = None) -> Reviews:
-    """List the runs with anything that people decide on, those where something waits first."""
+    """List the runs with items for people, those with waiting items first."""
     all_reviews = review_queue(context.home)
     page, next_key = page_of(all_reviews, lambda review: review.run.id, limit=limit, after=after)
     entries = [
@@ -201,7 +201,7 @@ def one_review(
     limit: Limit = 50,
     after: After = None,
 ) -> ReviewItems:
-    """List a run's items, those that wait first."""
+    """List a run's items, waiting ones first."""
     row = context.run(run)
     standings = [
         item for item in review_items(context.home, row) if not due or is_due(item, context.person, second=second)
@@ -226,7 +226,7 @@ def one_review(
 
 @operation("GET", "/reviews/{run}/agreement", tag=TAG, figures=True)
 def agreement(context: OperationContext, run: str) -> StandingFigures:
-    """Return how items stand and how far people agree; `dokimasia decide RUN --json` prints the same."""
+    """Return the state of items and the agreement of people; `dokimasia decide RUN --json` prints the same."""
     row = context.run(run)
     return standing_figures(context.home, row.id, all_standings(context.home, row.id))
 
@@ -240,7 +240,7 @@ def agreement(context: OperationContext, run: str) -> StandingFigures:
     file="the ratings, a line each",
 )
 def ratings(context: OperationContext, run: str) -> FileReply:
-    """Return what people said of what was handed out to them, as `dokimasia annotate agreement` reads it."""
+    """Return people's answers on the items handed out to them, as `dokimasia annotate agreement` reads them."""
     row = context.run(run)
     name = f"ratings-{row.id}.jsonl"
     return FileReply(written(ratings_of(queued(context.home, row.id)), Path(name)), JSON_LINES, name)
@@ -282,7 +282,7 @@ def files(
 
 @operation("POST", "/reviews/{run}/lines", tag=TAG, right="review", status=201)
 def take_in(context: OperationContext, run: str, body: Lines) -> TakenIn:
-    """Take in the decisions of a file, all lines or none; the same again changes nothing."""
+    """Import the decisions of a file, all lines or none; importing again changes nothing."""
     row = context.run(run)
     imported = take_in_lines(context.home, row.id, body.lines, body.name, who=context.person, others=context.self_named)
     return TakenIn(decided=imported.decided, known=imported.known, empty=imported.empty)
@@ -290,7 +290,7 @@ def take_in(context: OperationContext, run: str, body: Lines) -> TakenIn:
 
 @operation("POST", "/reviews/{run}/hand-out", tag=TAG, right="review", status=201)
 def hand_out(context: OperationContext, run: str, body: HandOut) -> HandedOut:
-    """Hand responses, pairs or criteria of a run out to people, blind, to each in an order of their own."""
+    """Hand out responses, pairs or criteria of a run to people for blind rating, to each in an order of their own."""
     row = context.run(run)
     if body.kind not in RATED:
         raise RequestRefused(UNPROCESSABLE, f"kind: {body.kind} is not handed out; {', '.join(RATED)} are")
@@ -304,7 +304,7 @@ def one_item(
     run: str,
     item: str,
 ) -> ItemShown:
-    """Show an item whole; what others decided is in it once the one who asks has decided."""
+    """Show an item with all details; others' decisions are included once the caller has decided."""
     row = context.run(run)
     if _standing_of(context, row, item).item.person == context.person:
         _note_shown(context, row, item)
@@ -313,7 +313,7 @@ def one_item(
 
 @operation("POST", "/reviews/{run}/{item}", tag=TAG, right="review", status=201, replies=(GONE,))
 def decide(context: OperationContext, run: str, item: str, body: Decided) -> ItemShown:
-    """Decide on an item; where somebody did so before, they are told of it and nothing is written over."""
+    """Decide on an item; an earlier decision is reported to the caller and never overwritten."""
     row = context.run(run)
     standing = _standing_of(context, row, item)
     if body.action == "undo":
@@ -345,7 +345,7 @@ def decide(context: OperationContext, run: str, item: str, body: Decided) -> Ite
 
 @operation("PUT", "/reviews/{run}/{item}/draft", tag=TAG, right="review", replies=(GONE,))
 def draft(context: OperationContext, run: str, item: str, body: Draft) -> DraftKept:
-    """Keep a text that is not decided on yet, and say what of a reply would not be understood; an empty one is none."""
+    """Store a text without a decision yet, and return the faults of a reply; an empty text deletes the draft."""
     standing = _standing_of(context, context.run(run), item)
     if not body.text:
         clear_draft(context.home.path, standing.item.id, context.person)

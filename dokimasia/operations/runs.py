@@ -43,14 +43,14 @@ TWO = r"^[^,\s][^,]*,[^,\s][^,]*$"
 
 
 class Forked(BaseModel):
-    """The run that another was forked from, and the step where it has one."""
+    """The parent of a fork, and the step at which the fork begins, if any."""
 
     run: str
     node: str | None = None
 
 
 class SpendingLimits(BaseModel):
-    """What a run may spend in all, over every resume and retry; null is no limit."""
+    """The limits of a run's total spending, over every resume and retry; null is no limit."""
 
     max_cost: float | None = Field(description="US dollars")
     max_calls: int | None = Field(description="requests")
@@ -58,7 +58,7 @@ class SpendingLimits(BaseModel):
 
 
 class RunSpent(BaseModel):
-    """What a run has spent of its limits so far."""
+    """The spending of a run so far, towards its limits."""
 
     cost: float = Field(description="US dollars, as far as they are known")
     calls: int = Field(description="requests")
@@ -67,7 +67,7 @@ class RunSpent(BaseModel):
 
 
 class RunShown(BaseModel):
-    """A run as lists show it; `dokimasia runs --json` prints the same."""
+    """A run in a list; `dokimasia runs --json` prints the same."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -123,7 +123,7 @@ class RunsListed(ListPage):
 
 
 class Links(BaseModel):
-    """Where what belongs to a run is found."""
+    """The addresses of a run's routes and page."""
 
     self: str
     page: str = Field(description="for people")
@@ -136,7 +136,7 @@ class Links(BaseModel):
 
 
 class RunBegun(RunShown):
-    """A run that was asked for, resumed or forked, with what it is expected to take."""
+    """A run that was started, resumed or forked, with its estimate."""
 
     estimate: JsonObject = Field(description="calls, tokens and cost by model, as `--dry-run` prints them")
     links: Links
@@ -153,7 +153,7 @@ class RunDetail(RunShown):
 
 
 class Renamed(Body):
-    """What a run is to be called: a name, tags in the place of those that it has, or both."""
+    """New labels of a run: a name, tags that replace its tags, or both."""
 
     name: RunLabel | None = None
     force: bool = Field(default=False, description="take the name from the run that has it")
@@ -208,7 +208,7 @@ def one_run(context: OperationContext, run: str) -> RunDetail:
 
 @operation("PATCH", "/runs/{run}", tag="runs", right="run")
 async def call_otherwise(context: OperationContext, run: str, body: Renamed) -> RunShown:
-    """Give a run a name, with `force` also that of another run, and tags in the place of those that it has."""
+    """Set a run's name, with `force` even if another run has it, and its tags, which replace the former ones."""
     row = context.run(run)
     if body.name is not None:
         await name_run(context.home, row.id, body.name, (), force=body.force)
@@ -265,7 +265,7 @@ def diff(
     ] = None,
     announce: Callable[[Run, Run], None] | None = None,
 ) -> RunComparison:
-    """Compare two runs on the samples that both have; `dokimasia diff FIRST SECOND --json` prints the same."""
+    """Compare two runs on the samples they share; `dokimasia diff FIRST SECOND --json` prints the same."""
     from dokimasia.runs.reading.comparison import compare_runs
 
     first, second = _two(runs)
@@ -298,7 +298,8 @@ def board(
 ) -> Board:
     """Rank models over the data sets of several runs; `dokimasia board RUN... --json` prints the same.
 
-    Without runs, it has all finished runs of the method that most of those with scores are of, and of equals the newest.
+    Without runs, it has all finished runs of the method with the most runs that have scores; of equals, the method of
+    the newest.
     """
     from dokimasia.runs.reading.board import board_of, has_board
 
@@ -338,7 +339,7 @@ def gate(
         int | None, Parameter(ge=0, lt=2**63, description="Of intervals; by default the baseline's.")
     ] = None,
 ) -> Gate:
-    """Say whether a run is worse than its baseline by more than is allowed; `dokimasia gate RUN --json` prints the same."""
+    """Decide whether a run is worse than its baseline by more than allowed; `dokimasia gate RUN --json` prints the same."""
     from dokimasia.runs.reading.board import has_board
     from dokimasia.runs.reading.gate import gate_of
 
@@ -355,7 +356,7 @@ async def cancel(
     run: str,
     at_once: Annotated[bool, Parameter(description="Give up the calls in flight, too.")] = False,
 ) -> RunShown:
-    """Stop a run once the calls in flight are committed; it does not go on by itself."""
+    """Stop a run once the calls in flight are committed; it does not continue by itself."""
     return run_now(context, await context.cancel(context.run(run), at_once=at_once))
 
 

@@ -90,13 +90,13 @@ class Trees(ListPage):
 
 
 class TreeEditSent(TreeChange):
-    """One change of a tree with its reason, made to the version that was looked at."""
+    """A change of a tree with its reason, and the version to which it applies."""
 
     version: int = Field(ge=1, lt=2**63, description="the position of that version; where there is a newer one, 409")
 
 
 class Restored(Body):
-    """Which version is to be the newest again: its position, or the beginning of its id."""
+    """The version to restore as the newest: its position, or the beginning of its id."""
 
     version: str = Field(min_length=1, max_length=100)
 
@@ -121,7 +121,7 @@ def trees(context: OperationContext, limit: Limit = 50, after: After = None) -> 
 
 @operation("POST", "/trees", tag="trees", right="run", creates=True, figures=True)
 def take_in(context: OperationContext, body: Imported) -> StoredTree:
-    """Take in an edited tree from an upload as the newest version of a tree, or as a new one; what changed becomes edits."""
+    """Import an edited tree from an upload as the newest version of a tree, or as a new tree; changes are stored as edits."""
     with context.files() as path_of:
         return asyncio.run(import_tree(context.home, path_of(body.file, "file"), tree=body.tree, new=body.new))
 
@@ -146,7 +146,7 @@ def one_tree(
 
 @operation("GET", "/trees/{tree}/versions", tag="trees", figures=True)
 def versions(context: OperationContext, tree: str) -> TreeHistory:
-    """List the versions of a tree in the order in which they came about; `dokimasia tree list TREE --json` prints the same."""
+    """List the versions of a tree in order of creation; `dokimasia tree list TREE --json` prints the same."""
     return list_of_versions(context.home, tree)
 
 
@@ -170,7 +170,7 @@ def export(
     version: Annotated[str | None, Parameter(max_length=100)] = None,
     format: Literal["yaml", "json", "csv", "graphml", "mermaid"] = "yaml",
 ) -> FileReply:
-    """Return a tree as a file, to be edited and taken in, or for other programs."""
+    """Return a tree as a file, to edit and import again, or for other programs."""
     loaded = load_tree(context.home, tree, version=version)
     extension = "mmd" if format == "mermaid" else format
     data = export_tree(loaded, format).encode()
@@ -179,14 +179,14 @@ def export(
 
 @operation("POST", "/trees/{tree}/edits", tag="trees", right="review", status=201, figures=True)
 def edit(context: OperationContext, tree: str, body: TreeEditSent) -> StoredTree:
-    """Change a tree and keep it as its newest version, with who did it and why."""
+    """Edit a tree and store it as its newest version, with the author and the reason."""
     change = TreeChange.model_validate(body.model_dump(exclude={"version"}))
     return asyncio.run(edit_tree(context.home, tree, change, version=body.version, person=context.person))
 
 
 @operation("POST", "/trees/{tree}/restore", tag="trees", right="review", status=201, figures=True)
 def restore(context: OperationContext, tree: str, body: Restored) -> RestoredTree:
-    """Make an earlier version the newest again; what lies between stays in the history."""
+    """Restore an earlier version as the newest; the versions in between stay in the history."""
     stored = load_tree(context.home, tree, version=body.version).stored
     return asyncio.run(
         restore_version(context.home, f"{stored.tree}@{stored.position}", person=context.person or "person")
@@ -212,7 +212,7 @@ def weaknesses(
     examples: Annotated[int, Parameter(ge=0, le=100)] = 3,
     seed: Seed = None,
 ) -> ModelWeaknesses | EvidentWeaknesses:
-    """Say where a model is weak and strong on the run's tree; `dokimasia tree weaknesses --json` prints the same."""
+    """Return where a model is weak and strong on the run's tree; `dokimasia tree weaknesses --json` prints the same."""
     evaluation, own_tree = evaluation_of(context.home, run)
     if method == "evaltree":
         return evident_weaknesses_of(
@@ -252,7 +252,7 @@ def validity(
     seed: Seed = None,
     against: Mapping[str, Path] | None = None,
 ) -> TreeValidity:
-    """Say how well the leaves of the run's tree predict scores; `dokimasia tree validity --json` prints the same."""
+    """Return how well the leaves of the run's tree predict scores; `dokimasia tree validity --json` prints the same."""
     evaluation, own_tree = evaluation_of(context.home, run)
     return validity_of(
         context.home,

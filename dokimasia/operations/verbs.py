@@ -1,4 +1,4 @@
-"""Python functions that read, compare, correct, continue and write what runs left in a home."""
+"""Python functions that read, compare, correct, export and continue the runs of a home."""
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -55,19 +55,19 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 WHOLE = 2**31
-"""A page limit with which a list is read on one page."""
+"""A page limit that fits any list on one page."""
 
 
 async def _read(
     settings: Settings | None, home: HomeLike | None, work: Callable[[OperationContext], T], *runs: object
 ) -> T:
-    """Return what is read from a home, in a thread, so that the event loop goes on.
+    """Return the result of `work` in an open home, computed in a thread to keep the event loop free.
 
     Args:
         settings: home and configuration; read from the environment by default.
         home: a home in place of that of the settings.
-        work: reads in the open home.
-        runs: the runs that are read, of which a `RunResult` knows its home.
+        work: reads from the open home.
+        runs: the runs to read; a `RunResult` knows its home.
     """
     configuration, opened_home = place_of(settings, home, *runs)
 
@@ -80,7 +80,7 @@ async def _read(
 
 @python_verb()
 async def show(run: RunLike = "last", *, settings: Settings | None = None, home: HomeLike | None = None) -> RunDetail:
-    """Return a run with its status, what it spent, its estimate and its figures.
+    """Return a run with its status, spending, estimate and figures.
 
     Args:
         run: its name, the beginning of its id, or `last`; or a `RunResult`.
@@ -102,7 +102,7 @@ async def list_runs(
     settings: Settings | None = None,
     home: HomeLike | None = None,
 ) -> list[RunShown]:
-    """Return the runs of a home, the newest first.
+    """Return the runs of a home, newest first.
 
     Args:
         tags: only runs with each of these tags.
@@ -182,29 +182,29 @@ async def diff(
     columns: "ColumnNames | None" = None,
     scale: tuple[float, float] | None = None,
 ) -> "RunComparison | ResultsComparison":
-    """Return the comparison of two runs on the samples that both have, or of files by item: the second minus the first.
+    """Return the comparison of two runs on the samples they share, or of files by item: the second minus the first.
 
-    A `Path`, and a text that names an existing file, also as `NAME=FILE`, is a file of results of another harness, or of any
-    table; beside one, runs are compared by the ids of items, too. Files need no home.
+    A `Path`, or a text that names an existing file (also as `NAME=FILE`), is a file with the results of another harness or
+    any table. In a comparison with files, runs are also compared by the ids of items. Files need no home.
 
     Args:
         first: a run: its name, the beginning of its id, or `last`; or a `RunResult`; or a file.
-        others: another run, by default `last`; or several files and runs, of which every two models are compared.
-        second: the other run or file, by its name.
-        models: compare this model of the first with that one of the second.
-        top: how many changed samples are listed, at most.
-        seed: seed of intervals and tests; by default the first run's, and 0 of files.
+        others: another run, by default `last`; or several files and runs, whose models are compared pairwise.
+        second: the other run or file, as a keyword.
+        models: a model of the first and the model of the second to compare it with.
+        top: the maximum number of changed samples to list.
+        seed: seed of intervals and tests; by default the first run's, and 0 for files.
         settings: home and configuration; read from the environment by default.
         home: a folder, or an open home; by default that of the settings, or of a `RunResult`.
-        format: the format of files, such as `inspect`; by default by their content.
-        scorer: the scorer, the metric or the column of scores of files.
-        columns: the columns of tables by field, such as `{"item": "question_id"}`; or by file, each with its own, such as
+        format: the format of files, such as `inspect`; by default recognised by their content.
+        scorer: the scorer, the metric or the column of scores in files.
+        columns: the columns of tables by field, such as `{"item": "question_id"}`; or separately for each file, such as
             `{"b.csv": {"item": "id"}}`.
-        scale: the lowest and the highest score of files.
+        scale: the lowest and the highest possible score in files.
 
     Raises:
         NotFound: there is no such run or file.
-        InputError: the runs cannot be compared, or a file cannot be used.
+        InputError: the runs cannot be compared, or a file is unusable.
     """
     from dokimasia.integrations import is_results_file
 
@@ -230,7 +230,7 @@ async def diff(
 
 
 def _joined(models: tuple[str, str] | None) -> str | None:
-    """Return two models as operations take them."""
+    """Return two model names as the text that operations accept."""
     return None if models is None else ",".join(models)
 
 
@@ -239,10 +239,10 @@ def _run_or_path(name: Path | RunLike) -> str:
 
 
 def _refuse_missing(names: Sequence[Path | RunLike]) -> None:
-    """Check that what looks like a file is there.
+    """Check that every name that looks like a file is an existing file.
 
     Raises:
-        NotFound: it is not.
+        NotFound: there is no such file.
     """
     from dokimasia.integrations import missing_file
 
@@ -258,13 +258,13 @@ def _sources(
     scorer: str | None,
     columns: "ColumnNames | None",
 ) -> "list[ResultsFile]":
-    """Return the rows of files, and of runs beside them.
+    """Return the rows of files and of runs compared with them.
 
     Args:
         names: files and runs.
-        place: settings and home in which runs are read.
+        place: the settings and the home of the runs.
         format: the format of files.
-        scorer: the scorer, the metric or the column of scores of files.
+        scorer: the scorer, the metric or the column of scores in files.
         columns: the columns of tables.
     """
     from dokimasia.datasets import named_file
@@ -296,10 +296,10 @@ async def board(
     settings: Settings | None = None,
     home: HomeLike | None = None,
 ) -> Board:
-    """Return the ranks of models over the data sets of several runs, which hold for all models at once.
+    """Return the simultaneous ranks of models over the data sets of several runs.
 
     Args:
-        runs: names, beginnings of ids, or `RunResult`s; by default all finished runs of the method that most of them are of.
+        runs: names, beginnings of ids, or `RunResult`s; by default all finished runs of the most frequent method.
         tags: without `runs`, only runs with each of these tags.
         measure: `accuracy` (0 to 1) or `score`; by default accuracy, if all runs have reference answers.
         seed: seed of tests.
@@ -308,7 +308,7 @@ async def board(
 
     Raises:
         NotFound: there is no such run.
-        InputError: the runs have no board.
+        InputError: no board can be made from the runs.
     """
     names = ",".join(map(name_of_run, runs))
 
@@ -330,14 +330,14 @@ async def gate(
     settings: Settings | None = None,
     home: HomeLike | None = None,
 ) -> Gate:
-    """Return whether a run is worse than its baseline by more than is allowed.
+    """Return whether a run is worse than its baseline by more than the allowed drop.
 
     Args:
         run: its name, the beginning of its id, or `last`; or a `RunResult`.
-        baseline: the run that it is compared with, over samples in common.
+        baseline: the run to compare with, over the samples they share.
         max_drop: the largest allowed drop, 0 to 100 percent of the scale; for accuracy, percentage points.
         measure: `accuracy` (0 to 1) or `score`; by default accuracy, if both runs have reference answers.
-        models: compare this model of the baseline with that one of the run.
+        models: a model of the baseline and the model of the run to compare with it.
         seed: seed of intervals; by default the baseline's.
         settings: home and configuration; read from the environment by default.
         home: a folder, or an open home; by default that of the settings, or of a `RunResult`.
@@ -358,15 +358,15 @@ async def gate(
 async def bundle(
     run: RunLike = "last", path: str | Path = "", *, settings: Settings | None = None, home: HomeLike | None = None
 ) -> Path:
-    """Write a finished run to a file from which another home gets the same figures; return the file's path.
+    """Write a finished run to a file that reproduces its figures in another home; return the file's path.
 
-    It has the run's rows, its calls in the ledger, its images and its configuration, those of runs that it was made from, and
-    nothing of other runs. The same run of the same home gives the same bytes.
+    The file has the rows, ledger calls, images and configuration of the run and of the runs on which it is based, and nothing
+    of other runs. The same run of the same home gives the same bytes.
 
     Args:
         run: its name, the beginning of its id, or `last`; or a `RunResult`.
-        path: the file, by default RUN.dokimasia in the working folder, by the run's name if it has one; one that exists is
-            replaced.
+        path: the file; by default RUN.dokimasia in the working folder, with the run's name or, without one, its id. An
+            existing file is replaced.
         settings: home and configuration; read from the environment by default.
         home: a folder, or an open home; by default that of the settings, or of a `RunResult`.
 
@@ -386,17 +386,17 @@ async def bundle(
 
 @python_verb()
 async def open_bundle(path: str | Path, *, settings: Settings | None = None, home: str | Path | None = None) -> Opened:
-    """Add the run of a bundle to a home, which is made if it is missing, without a call; return what was added.
+    """Add the run of a bundle to a home without a call, and return what was added; a missing home is created.
 
-    Everything is verified before the home is changed. A run that the home has already stays as it is.
+    Everything is verified before the home changes. A run that the home already has stays unchanged.
 
     Args:
-        path: the file.
+        path: the bundle.
         settings: home and configuration; read from the environment by default.
         home: the folder of the home; by default that of the settings.
 
     Raises:
-        InputError: the file is no bundle, is damaged, or was written by a newer version.
+        InputError: the file is not a bundle, is damaged, or was written by a newer version.
         StorageError: the home cannot be written.
     """
     configuration, _ = place_of(settings, home)
@@ -415,21 +415,21 @@ async def export(
     settings: Settings | None = None,
     home: HomeLike | None = None,
 ) -> Export:
-    """Return the rows of a run or of a file of results, with the types of their columns; with `output` also as a file.
+    """Return the rows of a run or of a file of results, with column types; with `output`, also write them to a file.
 
     Args:
-        run: its name, the beginning of its id, or `last`; or a `RunResult`; or a file, as `diff` takes it.
+        run: its name, the beginning of its id, or `last`; or a `RunResult`; or a file, as in `diff`.
         output: a file of JSON lines, CSV or Parquet.
-        format: `jsonl`, `csv`, `excel` (CSV that Excel opens) or `parquet`; by default by the file's ending.
-        source_format: of a file of results: its format, such as `inspect`; by default by its content.
-        scorer: of a file of results: the scorer, the metric or the column of scores.
-        columns: of a table: its columns by field, such as `{"item": "question_id"}`.
+        format: `jsonl`, `csv`, `excel` (CSV that Excel opens) or `parquet`; by default that of the file's extension.
+        source_format: the format of a file of results, such as `inspect`; by default recognised by its content.
+        scorer: the scorer, the metric or the column of scores in a file of results.
+        columns: the columns of a table by field, such as `{"item": "question_id"}`.
         settings: home and configuration; read from the environment by default.
         home: a folder, or an open home; by default that of the settings, or of a `RunResult`.
 
     Raises:
         NotFound: there is no such run or file.
-        InputError: the file cannot be used or written, or its format is unknown.
+        InputError: the file is unusable or cannot be written, or its format is unknown.
     """
     from dokimasia.integrations import is_results_file
     from dokimasia.runs.reading.exporting import encode, export_rows, format_of, write_whole
@@ -461,23 +461,23 @@ async def write_report(
     settings: Settings | None = None,
     home: HomeLike | None = None,
 ) -> Path:
-    """Write the report of a run, or of files of results, and return its path: one page that needs no network, or Markdown.
+    """Write the report of a run or of files of results, as a self-contained page or as Markdown, and return its path.
 
     Args:
-        run: its name, the beginning of its id, or `last`; or a `RunResult`; or a file, as `diff` takes it, or several.
-        output: the file (`.html` or `.md`); by default `reports/RUN.html` in the home, and of files a page in the working
+        run: its name, the beginning of its id, or `last`; or a `RunResult`; or one or more files, as in `diff`.
+        output: the file (`.html` or `.md`); by default `reports/RUN.html` in the home or, for files, a page in the working
             folder.
-        samples: how many samples are shown, at most.
-        source_format: of files: their format, such as `inspect`; by default by their content.
-        scorer: of files: the scorer, the metric or the column of scores.
-        columns: of tables: the columns by field, or by file, as `diff` takes them.
-        scale: of files: the lowest and the highest score.
+        samples: the maximum number of samples to show.
+        source_format: the format of files, such as `inspect`; by default recognised by their content.
+        scorer: the scorer, the metric or the column of scores in files.
+        columns: the columns of tables, by field or by file, as in `diff`.
+        scale: the lowest and the highest possible score in files.
         settings: home and configuration; read from the environment by default.
         home: a folder, or an open home; by default that of the settings, or of a `RunResult`.
 
     Raises:
         NotFound: there is no such run or file.
-        InputError: a file cannot be used or written, or its ending is that of another format.
+        InputError: a file is unusable or cannot be written, or has the extension of another format.
     """
     from dokimasia.integrations import is_results_file
     from dokimasia.runs.reading.exporting import write_whole
@@ -505,7 +505,7 @@ async def write_report(
 
 
 report = write_report
-"""The same; `dokimasia.report` is the package that draws reports, so that the front door calls it `write_report`."""
+"""An alias of `write_report`; `dokimasia` exports that name, since `dokimasia.report` is the package that draws reports."""
 
 
 @python_verb()
@@ -517,17 +517,17 @@ async def diagnose(
     settings: Settings | None = None,
     home: HomeLike | None = None,
 ) -> Diagnosis:
-    """Return the tables that say where a run's models are weak and strong, as `dokimasia diagnose RUN --json` prints them.
+    """Return the tables of a run's strong and weak points by model, as in `dokimasia diagnose RUN --json`.
 
     Args:
         run: an evaluation: its name, the beginning of its id, or `last`; or a `RunResult`.
-        tree: a capability tree or a version of one; by default the run's, or else the data's categories.
+        tree: a capability tree or one of its versions; by default the run's or, without one, the data's categories.
         seed: seed of intervals and permutations; by default the run's.
         settings: home and configuration; read from the environment by default.
         home: a folder, or an open home; by default that of the settings, or of a `RunResult`.
 
     Raises:
-        NotFound: the run is no evaluation, or there is no such tree.
+        NotFound: the run is not an evaluation, or there is no such tree.
         InputError: the run has no scores.
     """
     from dokimasia.methods.diagnosis.tables import diagnose as tables
@@ -552,22 +552,23 @@ async def compare_judgements(
     by_place: bool = False,
     epsilon: float = EPSILON,
 ) -> JudgementFigures:
-    """Return how far judgements of files agree with correct values and people, beside how far people agree.
+    """Return the agreement of judgements in files with correct values and people, and that of people with each other.
 
     Args:
         files: JSON lines, JSON, CSV, TSV or workbooks: paths, or NAME=PATH with the name of the judge.
         columns: by field (`item`, `judge`, `value`, `swapped`, `gold`, `order`, `first`, `second`, `cluster`, `first_length`,
-            `second_length`) the column that holds it.
-        people: people: columns, or names in the column of judges.
-        judges: judges, likewise.
-        kind: what the judgements are; by default as they look.
-        numbers: what a number says of a pair.
-        by_place: whether a verdict of the swapped order names a place, and not a response.
-        epsilon: what the test of replacement grants a judge: 0.2 beside experts, 0.15 beside skilled people, 0.1 beside crowds.
+            `second_length`) the column that contains it.
+        people: columns of people's judgements, or names of people in the column of judges.
+        judges: columns or names of judges, likewise.
+        kind: the kind of judgement; by default recognised by the values.
+        numbers: the meaning of a number for a pair.
+        by_place: whether a verdict in the swapped order names a position instead of a response.
+        epsilon: the advantage of a judge in the replacement test: 0.2 against experts, 0.15 against skilled people, 0.1
+            against crowds.
 
     Raises:
         NotFound: there is no such file.
-        InputError: a line, a column or epsilon cannot be used.
+        InputError: a line, a column or epsilon is unusable.
     """
     from dokimasia.people.judgements import judgement_figures, read_judgements
 
@@ -592,7 +593,7 @@ async def correct(
     settings: Settings | None = None,
     home: HomeLike | None = None,
 ) -> CorrectionFigures:
-    """Return the rates of a run as its judge decided, and corrected for the judge's errors.
+    """Return the rates of a run as decided by its judge, and corrected for the judge's errors.
 
     Args:
         run: an evaluation or an audit: its name, the beginning of its id, or `last`; or a `RunResult`.
@@ -600,13 +601,13 @@ async def correct(
         human: a file of people's labels, as annotations.
         mix: a file with the mix of kinds of error.
         by_category: whether the labels are random draws of each category, rather than of all answers.
-        width: the width of an interval that labels are counted for, as a share of the scale, above 0 and below 1.
+        width: the interval width for which to count the required labels, as a share of the scale, above 0 and below 1.
         settings: home and configuration; read from the environment by default.
         home: a folder, or an open home; by default that of the settings, or of a `RunResult`.
 
     Raises:
         NotFound: there is no such run.
-        InputError: the run has no decisions, neither passport nor labels are given, or a file cannot be used.
+        InputError: the run has no decisions, neither passport nor labels are given, or a file is unusable.
     """
     from dokimasia.people.correction import correct as corrected
     from dokimasia.people.correction import is_correctable
@@ -648,8 +649,8 @@ async def analyse(
         home: a folder, or an open home; by default that of the settings, or of a `RunResult`.
 
     Raises:
-        NotFound: a run is no audit.
-        InputError: the other audit has other rubrics, or a file cannot be used.
+        NotFound: a run is not an audit.
+        InputError: the other audit has different rubrics, or a file is unusable.
     """
     from dokimasia.methods.audit.analyses import analyse as analysed
     from dokimasia.storage.naming import comparable_with, of_method
@@ -679,12 +680,12 @@ async def make_passport(
     settings: Settings | None = None,
     home: HomeLike | None = None,
 ) -> Passport:
-    """Return the passport of a judge: what probes measured of it; with `output` it is written to a file, too.
+    """Return the passport of a judge, with its measurements by probes; with `output`, also write it to a file.
 
     Args:
-        judge: its name as the probes show it, such as J, J@low or J+tools.
-        output: a file for `passports=` of other verbs.
-        runs: the probes to make it from; by default all finished ones that asked the judge.
+        judge: the judge's name as displayed by probes, such as J, J@low or J+tools.
+        output: the file, which other verbs accept as `passports=`.
+        runs: the probes to use; by default all finished probes that asked the judge.
         seed: seed of the halves and intervals.
         settings: home and configuration; read from the environment by default.
         home: a folder, or an open home; by default that of the settings, or of a `RunResult`.
@@ -719,23 +720,23 @@ async def resume(
     home: HomeLike | None = None,
     **changes: object,
 ) -> RunResult:
-    """Continue an interrupted run from the store alone, and return its result.
+    """Continue an interrupted run from its home alone, and return its result.
 
     Args:
         run: its name, the beginning of its id, or `last`; or a `RunResult`.
-        retry: whether failed items are asked anew, as new draws; or the kinds of failure whose items are.
+        retry: whether to retry failed items, as new draws; or the kinds of failure to retry.
         settings: home, configuration and keys; read from the environment by default.
         observer: receives the progress.
         stop: lets other code ask the run to stop.
         transports: transports that replace the package's own, by name.
         chat_models: the LangChain chat models that the run asks, by name.
-        home: a folder, or a home that is open for writing, which the caller closes.
+        home: a folder, or a home open for writing, which the caller closes.
         changes: limits of this invocation, such as `max_cost`; None lifts one.
 
     Raises:
         NotFound: there is no such run.
-        InputError: its failures cannot be asked anew, `retry` names no kind of failure, or what it was accepted with has changed.
-        ConfigError: a chat model is missing, or prompts or graphs are not those of the run any more.
+        InputError: its failures cannot be retried, `retry` names an unknown kind of failure, or the run's inputs have changed.
+        ConfigError: a chat model is missing, or the prompts or graphs differ from those of the run.
         Interrupted: the run was asked to stop again.
     """
     place = configuration, opened_home = place_of(settings, home, run)
@@ -767,19 +768,19 @@ async def fork(
     home: HomeLike | None = None,
     **fields: object,
 ) -> RunResult:
-    """Repeat a finished run with another judge, model or prompt, as a run of its own, and return its result.
+    """Repeat a finished run with another judge, model or prompt as a new run, and return its result.
 
     Args:
-        parent: the run: its name, the beginning of its id, or `last`; or a `RunResult`.
-        request: what changes.
+        parent: the finished run: its name, the beginning of its id, or `last`; or a `RunResult`.
+        request: the changes.
         settings: home, configuration and keys; read from the environment by default.
-        home: a folder, or a home that is open for writing, which the caller closes.
+        home: a folder, or a home open for writing, which the caller closes.
         fields: fields of `ForkRequest`, such as `judge` or `node`, in place of a request; and `observer`, `stop`,
-            `transports`, `chat_models` and `given`, as of other verbs.
+            `transports`, `chat_models` and `given`, as in other verbs.
 
     Raises:
         NotFound: there is no such run.
-        InputError: nothing changes, the run is unfinished, or runs of its kind are not forked.
+        InputError: nothing changes, the run is unfinished, or runs of its method cannot be forked.
     """
     names = ("observer", "stop", "transports", "chat_models", "given")
     services: JsonObject = {name: fields.pop(name) for name in names if name in fields}

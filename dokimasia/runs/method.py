@@ -1,4 +1,4 @@
-"""A method: one value that fills in the life-cycle of a run with what it is asked, what it accepts, its work, its figures."""
+"""A method: one value that supplies the parts of a run that differ: its request, acceptance, stages and figures."""
 
 import importlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -49,9 +49,9 @@ def lazy_function(module: str, name: str) -> Callable[..., Any]:
 
 
 def graph_stages(graph: str) -> "Callable[[Job[Any]], AsyncIterator[Stage[Sample]]]":
-    """Return the `stages` of a method with a single one, in which each sample goes once through a graph.
+    """Return the `stages` of a method with a single stage, which runs each sample through a graph once.
 
-    `graph` is the graph's module below `dokimasia.graphs`, imported when the stage begins.
+    `graph` is the name of the graph's module in `dokimasia.graphs`, imported when the stage begins.
     """
 
     async def stages(job: "Job[Any]") -> "AsyncIterator[Stage[Sample]]":
@@ -62,7 +62,7 @@ def graph_stages(graph: str) -> "Callable[[Job[Any]], AsyncIterator[Stage[Sample
 
 
 ColumnType = Literal["text", "integer", "number", "truth", "integers", "texts", "objects"]
-"""The type of a column of an export; Parquet holds each object as its JSON."""
+"""The type of a column of an export; Parquet stores objects as JSON."""
 
 
 class Export(NamedTuple):
@@ -73,10 +73,11 @@ class Export(NamedTuple):
 
 
 class SampleGroup(NamedTuple):
-    """Some of a run's samples by what was found in them: a title, and how deep the group lies among those before it.
+    """A titled group of a run's samples that share a finding, with its depth below the groups before it.
 
-    `members` are samples with the model whose answer it is about, "" where it is about the sample itself. `criteria` are the
-    criteria that it is about (`storage.trees.lookup.criterion_key`), none where it is about whole samples.
+    `members` are pairs of a sample and the model whose answer the finding concerns, "" if it concerns the sample itself.
+    `criteria` are the keys of the criteria concerned (`storage.trees.lookup.criterion_key`), empty if it concerns whole
+    samples.
     """
 
     title: str
@@ -86,10 +87,10 @@ class SampleGroup(NamedTuple):
 
 
 class Addition(NamedTuple):
-    """What a method adds to the page of another's run: figures (None: nothing), and how the section that draws them is found.
+    """An addition of a method to the page of another method's run: figures (None adds nothing) and the section for them.
 
-    `groups` are those that it sorts the run's samples into, by an id that stays the same, in the order in which they are
-    shown, none where it has nothing to say of the run; `grouping` is what one of them is called.
+    `groups` returns the groups into which the method sorts the run's samples, by stable id and in display order, or none;
+    `grouping` is the word for such a group.
     """
 
     figures: Callable[[Home, Run], object]
@@ -104,14 +105,14 @@ PLAIN = lazy_value("dokimasia.report.sections.plain", "DRAWING")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultParts:
-    """What a method says of the rows that are the results of its runs.
+    """The parts of a method that concern its result rows.
 
     Attributes:
-        kind: the kind of these rows; by default the method's name.
-        name: their name for readers.
-        items: yields each item of a run, ready for JSON; with a sample's name, that sample's items with all details.
-        items_apart: whether the JSON of a run's figures leaves its items out.
-        sample: returns one sample of a run with all details, if these are more than its items.
+        kind: the kind of the result rows; by default the method's name.
+        name: the name of the results for readers.
+        items: yields each item of a run, ready for JSON; with a sample's name, only that sample's items, with all details.
+        items_apart: whether the JSON of a run's figures omits its items.
+        sample: returns one sample of a run with all details, if there are more than its items have.
     """
 
     kind: str = ""
@@ -122,23 +123,23 @@ class ResultParts:
 
     @property
     def items_shown(self) -> bool:
-        """Whether the JSON of a run's figures has its items, too."""
+        """Whether the JSON of a run's figures includes its items."""
         return self.items is not None and not self.items_apart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreParts:
-    """What a method says of the scores of its runs, and of comparing these runs.
+    """The parts of a method that concern the scores of its runs and the comparison of runs.
 
     Attributes:
         scale: the lowest and the highest score of a row; None for a method without scores.
-        factor: from a row's score to the scale of the figures: 100 if a share is shown in percent.
-        name: the name of the measure `score` on the pages of its runs.
+        factor: the factor from a row's score to the scale of the figures, such as 100 if shares are shown in percent.
+        name: the name of the measure `score` on pages.
         measures: the path of a measure, such as `score`, in the figures of each model; `--min-score` and `--min-accuracy`
             read it.
-        rubrics: returns an id of the rubrics that a run scored each sample's answers by, by the sample's name; None if rows
-            name criteria.
-        no_diff: a sentence that says what to do instead if two runs are not compared row by row.
+        rubrics: returns the id of the rubrics used to score each sample's answers, by the sample's name; None if rows name
+            criteria.
+        no_diff: a sentence that names the alternative if two runs cannot be compared row by row.
     """
 
     scale: tuple[float, float] | None = None
@@ -159,7 +160,7 @@ class ScoreParts:
         return tuple(f"min_{name}" for name in ("score", "accuracy") if name not in self.measures)
 
     def measure_called(self, name: str) -> tuple[str, str]:
-        """Return a measure's name beside those of other methods, and its scale in words, empty if unknown."""
+        """Return the name of a measure in a list with other methods, and its scale in words, empty if unknown."""
         if name != "score" or self.shown_scale is None:
             return "strict accuracy" if name == "accuracy" else name, ""
         low, high = (f"{end:g}".replace("-", "\N{MINUS SIGN}") for end in self.shown_scale)
@@ -168,14 +169,14 @@ class ScoreParts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportParts:
-    """What a method says of the reports of its runs.
+    """The parts of a method that concern the reports of its runs.
 
     Attributes:
-        drawing: returns how its runs are drawn on a page, in Markdown and on a terminal; by default as plain figures.
-        opening: returns the sentences, a paragraph each, with which the report of a finished run begins.
-        figures: returns the figures of a report, if they are more than those of `show`.
-        extend: adds to a report's data what only the page shows, such as chosen samples; by default the items.
-        adds: what it adds to the page of a run that its own runs rest on.
+        drawing: returns the drawing of a run for page, Markdown and terminal; by default one of plain figures.
+        opening: returns the first paragraphs of the report of a finished run, one sentence each.
+        figures: returns the figures of a report, if it has more than `show`.
+        extend: adds the data that only the page shows, such as a selection of samples; by default the items.
+        adds: the addition to the page of a run on which runs of this method are based.
     """
 
     drawing: "Callable[[], Drawing]" = PLAIN
@@ -187,14 +188,14 @@ class ReportParts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportParts:
-    """What a method says of the exports of its runs.
+    """The parts of a method that concern the exports of its runs.
 
     Attributes:
-        columns: further columns with their types; `cells` returns their values.
-        cells: returns the values of these columns for rows of a run.
-        paged: whether `cells` takes some rows of a run as well as all, so that an export is written as it is read.
-        table: returns the whole table, for a run whose results are no rows.
-        forms: other forms by name; each returns the files of a folder by name.
+        columns: additional columns with their types.
+        cells: returns the values of the additional columns for rows of a run.
+        paged: whether `cells` accepts a part of a run's rows, so that an export is written while it is read.
+        table: returns the whole table, for a run whose results are not rows.
+        forms: other formats by name; each returns the files of a folder by name.
     """
 
     columns: Mapping[str, ColumnType] = field(default_factory=dict[str, ColumnType])
@@ -208,14 +209,14 @@ class ExportParts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeopleParts:
-    """What a method says of people: what of its runs they check and rate, too.
+    """The parts of a method that concern what people check and rate.
 
     Attributes:
-        checked: whether people check what its runs made.
-        judged: returns the judge's scores of things that people rate, too, by the way the judge was asked (empty: all of
+        checked: whether people check the products of its runs.
+        judged: returns the judge's scores of units that people also rate, by the way the judge was asked (empty: all of
             them); by default the scores of its rows' models.
         decisions: returns the yes-or-no decisions of a run, whose rates `dokimasia correct` corrects.
-        pairs: returns the pairs of responses that it compares, for people to compare them, too.
+        pairs: returns the pairs of responses that a run compares, for people to compare as well.
     """
 
     checked: bool = False
@@ -226,16 +227,16 @@ class PeopleParts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RerunParts(Generic[Q, P]):
-    """What a method says of resuming, retrying and forking its runs.
+    """The rules of a method for resuming, retrying and forking its runs.
 
     Attributes:
-        check: checks that what a run was accepted with has not changed.
-        reaches: returns the models that a run still has to call; by default all of its plan.
-        no_retry: a sentence that says what to do instead if failed items cannot be asked anew.
-        fork: accepts a fork of a run with steps; by default a fork is accepted like a new run, with other models or prompts.
-        fork_steps: returns the steps that a fork can begin at, in order, each with what it does; none for a method whose
-            forks begin at the beginning.
-        no_fork: a sentence that says what to do instead if the method has no forks.
+        check: checks that the inputs of a run have not changed since its acceptance.
+        reaches: returns the models that a run still has to call; by default all models of its plan.
+        no_retry: a sentence that names the alternative if failed items cannot be retried.
+        fork: accepts a fork that begins at a step; by default a fork is accepted like a new run, with other models or prompts.
+        fork_steps: returns the steps at which a fork can begin, in order, each with a description; empty if forks always
+            begin at the beginning.
+        no_fork: a sentence that names the alternative if runs cannot be forked.
     """
 
     check: "Callable[[Session, Run, P, Q], None] | None" = None
@@ -248,31 +249,32 @@ class RerunParts(Generic[Q, P]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method(Generic[Q, P]):
-    """What a method fills into the life-cycle of runs.
+    """A kind of run: its name, its models of request and plan, and the functions that do its part of a run's life.
 
     Attributes:
-        name: its name, stored with every run.
-        title: the name of one of its runs, with its article.
-        version: raised when the same plan would give other results.
-        request: the model of its requests.
-        plan: the model of what decides its results.
-        accept: reads and checks all that a request names, stores samples and images, and sends nothing.
-        stages: yields the stages of the work in order. The next stage is requested when the one before is done, so that it
-            may read its rows.
-        figures: a finished or unfinished run's figures: a model, or plain JSON; equal rows give equal bytes.
-        shape: returns the model of these figures, from which the schema of `--json` is published; None publishes none.
-        graphs: its graphs with their versions, read without LangGraph; a function of the plan if the plan decides which run.
-        library: returns the prompts of a run, from its request and what a program passed beside it.
+        name: the method's name, stored with every run.
+        title: the name of a run of the method, with its article.
+        version: a number raised whenever the same plan would give other results.
+        request: the model of requests.
+        plan: the model of plans, which decide the results.
+        accept: reads and checks everything that a request names, stores samples and images, and sends nothing.
+        stages: yields the stages of the work in order. Each stage is requested after the previous one is done, so that it can
+            read the rows of earlier stages.
+        figures: returns the figures of a finished or unfinished run: a model, or plain JSON; equal rows give equal bytes.
+        shape: returns the model of the figures, from which the schema of `--json` is published; None publishes none.
+        graphs: the versions of the graphs by name, read without LangGraph; a function of the plan if the plan decides which
+            of them run.
+        library: returns the prompts of a run, from its request and the `given` objects of a Python call.
         previews: returns one prompt of each kind, rendered for a sample.
-        ended: called when all stages are done.
+        ended: runs after all stages.
         after: writes the files that a request asks for when its run has ended; returns a line for each.
-        rates_battles: whether battles that exist are rated in place of a run, with `--battles FILE` after the verb.
-        results: the rows of its runs.
-        scores: their scores, and how runs are compared by them.
-        report: what is drawn of a run.
-        export: what is exported of a run.
-        people: what people check and rate.
-        reruns: how its runs are resumed, retried and forked.
+        rates_battles: whether existing battles can be rated in place of a run, with `--battles FILE` after the verb.
+        results: the parts that concern result rows.
+        scores: the parts that concern scores and the comparison of runs.
+        report: the parts that concern reports.
+        export: the parts that concern exports.
+        people: the parts that concern checks and ratings by people.
+        reruns: the rules for resuming, retrying and forking.
     """
 
     name: str
@@ -299,7 +301,7 @@ class Method(Generic[Q, P]):
 
     @property
     def row_kind(self) -> str:
-        """The kind of the result rows that are a run's results."""
+        """The kind of the rows that are a run's results."""
         return self.results.kind or self.name
 
     def graphs_of(self, plan: P) -> Mapping[str, int]:
@@ -310,8 +312,8 @@ class Method(Generic[Q, P]):
         """Return the plan and the request that a run was accepted with.
 
         Raises:
-            NotFound: it is a run of another method.
-            ConfigError: the models of plan or request changed, so that they cannot be read any more.
+            NotFound: the run is of another method.
+            ConfigError: the models of plan or request have changed, so that the stored ones can no longer be read.
         """
         if run.method != self.name:
             raise NotFound(
@@ -330,10 +332,10 @@ class Method(Generic[Q, P]):
         return as_json(self.figures(home, run))
 
     async def accept_checked(self, request: Q, session: "Session") -> "Accepted[P]":
-        """Return the accepted request, if its items are not too many for a run.
+        """Accept a request and check the number of items.
 
         Raises:
-            InputError: the data, the configuration or the options cannot be used, or the run would have too many items.
+            InputError: the data, the configuration or the options are unusable, or the run would have too many items.
         """
         accepted = await self.accept(request, replace(session, sampling=request.sampling_settings))
         check_items(self, request, accepted.estimate.most_items)
@@ -341,31 +343,31 @@ class Method(Generic[Q, P]):
 
 
 AnyMethod = Method[Any, Any]
-"""A method, whatever it is asked and plans."""
+"""A method with any models of request and plan."""
 
 MOST_ITEMS = 1_000_000
-"""The most items of a run: each becomes a row of results, which figures and reports read into memory."""
+"""The maximum number of items of a run; each becomes a result row, which figures and reports read into memory."""
 
 MULTIPLIERS = ("repeats", "retests", "judgements", "orders", "rounds", "trials", "per", "limit")
 """The options that multiply a run's items."""
 
 
 def check_items(method: AnyMethod, request: RunRequest, items: int) -> None:
-    """Check that a request has no more items than a run may have.
+    """Check that a request has at most `MOST_ITEMS` items.
 
     Raises:
-        InputError: it has more; the message names the number, the limit and the options to lower.
+        InputError: the request has more; the message names the number, the limit and the options to lower.
     """
     if items <= MOST_ITEMS:
         return
-    ways: list[str] = []
+    remedies: list[str] = []
     for name, info in fields_in_order(type(request)):
         value, flag = getattr(request, name), f"--{name.replace('_', '-')}"
         if name in MULTIPLIERS and (name == "limit" or (value or 0) > 1):
-            ways.append(f"set {flag}" if value is None else f"lower {flag} {value}")
+            remedies.append(f"set {flag}" if value is None else f"lower {flag} {value}")
         elif isinstance(value, tuple) and len(value) > 1 and option_of(info).models:
-            ways.append(f"name fewer {flag}")
+            remedies.append(f"name fewer {flag}")
     raise InputError(
         f"{method.title} of {items:,} items is too large, since a run has {MOST_ITEMS:,} at most: "
-        f"{', or '.join(ways) or 'take fewer samples'}"
+        f"{', or '.join(remedies) or 'take fewer samples'}"
     )

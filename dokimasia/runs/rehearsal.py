@@ -1,4 +1,4 @@
-"""Requests accepted with an estimate that leaves out what the ledger has: their stages are rehearsed with its replies alone."""
+"""Accept requests with an estimate that excludes calls in the ledger, found by rehearsing the stages with its replies."""
 
 import asyncio
 from collections import Counter
@@ -42,7 +42,7 @@ P = TypeVar("P", bound=RunPlan)
 T = TypeVar("T")
 
 MOST_CALLS = 20_000
-"""The most calls that one estimate looks up in the ledger."""
+"""The maximum number of calls that an estimate looks up in the ledger."""
 
 PARTLY_FOLLOWED = (
     "what the ledger has of this run could be looked through in part only: it asks and costs at most what stands here"
@@ -50,10 +50,10 @@ PARTLY_FOLLOWED = (
 
 
 class Rehearsal(NamedTuple):
-    """What came of a rehearsal: the calls that the ledger has, by model, and whether it has all that the run asks.
+    """The outcome of a rehearsal: calls found in the ledger, by model, and whether the ledger has all calls of the run.
 
-    `broken` says that it ended before all stages were done for a reason other than a missing reply, `by_sample` that all units
-    of its work were samples.
+    `broken` is true if the rehearsal ended early for a reason other than a missing reply, `by_sample` if all units of work
+    were samples.
     """
 
     answered: Mapping[str, int]
@@ -63,10 +63,10 @@ class Rehearsal(NamedTuple):
 
 
 async def accept_with_estimate(method: Method[Q, P], request: Q, session: Session) -> Accepted[P]:
-    """Return the accepted request; its estimate leaves out what the ledger has.
+    """Return the accepted request, with an estimate that excludes calls in the ledger.
 
     Raises:
-        InputError: the data, the configuration or the options cannot be used, or the run would have too many items.
+        InputError: the data, the configuration or the options are unusable, or the run would have too many items.
     """
     if isinstance(request, DataRequest) and session.source_run is None:
         data = await asyncio.to_thread(pinned, request.data)
@@ -81,10 +81,10 @@ async def accept_with_estimate(method: Method[Q, P], request: Q, session: Sessio
 async def accept_again(
     method: AnyMethod, plan: RunPlan, request: RunRequest, session: Session, run: Run
 ) -> Accepted[RunPlan]:
-    """Return what an accepted run would be accepted as now: its estimate is of what is left, as a dry run counts it.
+    """Accept an accepted run again, with an estimate of the remaining calls, counted as in a dry run.
 
-    The samples are those that are stored. Where the run cannot be accepted again, for example because a file that it was
-    asked with is gone, its estimate is the one that was made at its beginning, and says so.
+    The samples are the stored ones. If the run cannot be accepted again, for example because a file of its request is gone,
+    return the estimate from its beginning, with a note that says so.
     """
     session = replace(session, source_run=run, dry=True, sampling=request.sampling_settings)
     try:
@@ -101,14 +101,14 @@ async def accept_again(
 
 
 def _unseen(request: RunRequest, session: Session, accepted: Accepted[RunPlan]) -> Iterator[str]:
-    """Yield a note if a run asks simulated models about pictures that are not of their world."""
+    """Yield a note if a run asks simulated models about pictures from outside their world."""
     simulated = simulated_names(accepted.plan.models.values())
-    samples = [sample for sample in (accepted.first, *accepted.samples[:1]) if sample is not None and sample.images]
-    if not simulated or not samples:
+    examples = [sample for sample in (accepted.first, *accepted.samples[:1]) if sample is not None and sample.images]
+    if not simulated or not examples:
         return
     from dokimasia.simulation.picture import read_metadata
 
-    pictures = _first_pictures(request, session, samples[0])
+    pictures = _first_pictures(request, session, examples[0])
     if pictures and not any(map(read_metadata, pictures)):
         yield (
             f"{in_words(simulated)} {is_or_are(len(simulated))} {UNSEEN}, only in those that `dokimasia sim make` paints: "
@@ -117,7 +117,7 @@ def _unseen(request: RunRequest, session: Session, accepted: Accepted[RunPlan]) 
 
 
 def _first_pictures(request: RunRequest, session: Session, sample: Sample) -> list[bytes]:
-    """Return the pictures of a run's first sample; a dry run, which keeps no pictures, reads those of its data's first line."""
+    """Return the pictures of a run's first sample; a dry run stores none, so read those of the first line of its data."""
     if not session.dry or session.source_run is not None:
         return [session.opened.blobs.get(image.sha256) for image in sample.images]
     if not isinstance(request, DataRequest):
@@ -127,7 +127,7 @@ def _first_pictures(request: RunRequest, session: Session, sample: Sample) -> li
     try:
         shortened = request.model_copy(update={"limit": 1, "subsample": None, "prompt": prompt})
         read_data(shortened, blobs, first.append, need_prompt=False)
-    except InputError:  # a faulty first line, which is left out of the run
+    except InputError:  # the run skips a faulty first line
         return []
     return [blobs.get(image.sha256) for line in first for image in line.images]
 
@@ -135,11 +135,11 @@ def _first_pictures(request: RunRequest, session: Session, sample: Sample) -> li
 async def followed_estimate(
     method: AnyMethod, request: RunRequest, session: Session, accepted: Accepted[RunPlan]
 ) -> Estimate:
-    """Return the estimate of an accepted request without the calls that the ledger has.
+    """Return the estimate of an accepted request without the calls in the ledger.
 
-    A finished run has nothing left. Otherwise the method counts the calls that the ledger lacks, or its stages are rehearsed,
-    over at most twice `FOLLOWED` samples. After a rehearsal, all that depends on a missing reply counts in full, and the calls
-    that are left are taken to be the dearer ones of a model.
+    A finished run has no remaining calls. Otherwise the method counts the calls missing from the ledger, or its stages are
+    rehearsed, over at most twice `FOLLOWED` samples. After a rehearsal, everything that depends on a missing reply counts in
+    full, and the remaining calls of a model are assumed to be its more expensive ones.
     """
     estimate, home = accepted.estimate, session.home
     if home is None or session.source_run is not None or not has_calls(home):
@@ -163,7 +163,7 @@ async def followed_estimate(
 
 
 def _without_answered(estimate: Estimate, rehearsal: Rehearsal, *, rehearsed: int, samples: int) -> Estimate:
-    """Return an estimate without the calls that the ledger has, as counted over the rehearsed ones of a run's samples."""
+    """Return an estimate without the calls in the ledger, extrapolated from the rehearsed samples to all samples of the run."""
     scale = 1.0
     if rehearsed and rehearsal.by_sample and not rehearsal.broken:
         scale = samples / rehearsed
@@ -172,7 +172,7 @@ def _without_answered(estimate: Estimate, rehearsal: Rehearsal, *, rehearsed: in
     estimate = estimate.without(answered, samples=followed, complete=rehearsal.complete)
     if rehearsal.broken:
         return estimate.model_copy(update={"notes": (*estimate.notes, PARTLY_FOLLOWED)})
-    may_ask_more = bool(estimate.people)  # an answer of a person may lead to further calls
+    may_ask_more = bool(estimate.people)  # a person's answer may lead to more calls
     if rehearsal.complete and followed == estimate.samples and not may_ask_more:
         return estimate.exact(asks=bool(rehearsal.answered))
     return estimate
@@ -183,7 +183,7 @@ def _is_done(home: Home, run: str) -> bool:
 
 
 def _samples(home: Home, accepted: Accepted[RunPlan]) -> list[Sample]:
-    """Return some of a run's samples, evenly spread over all of them, or all if they are few; none if they are not stored."""
+    """Return all samples of a run if they are few, or an evenly spread selection; none if they are not stored."""
     if accepted.spread:
         names = {place.sample_id for place in accepted.places}
         return [sample for sample in accepted.spread if sample.id in names]
@@ -191,10 +191,10 @@ def _samples(home: Home, accepted: Accepted[RunPlan]) -> list[Sample]:
         return list(_spread(accepted.samples))
     ids = [place.value_id for place in _spread(accepted.places)]
     try:
-        found = find_values(home, Sample, ids)
+        samples = find_values(home, Sample, ids)
     except StorageError:
         return []
-    return [found[id] for id in ids]
+    return [samples[id] for id in ids]
 
 
 def _spread(items: Sequence[T]) -> Iterator[T]:
@@ -204,9 +204,9 @@ def _spread(items: Sequence[T]) -> Iterator[T]:
 async def _rehearse(
     method: AnyMethod, request: RunRequest, session: Session, accepted: Accepted[RunPlan], samples: Sequence[Sample]
 ) -> Rehearsal:
-    """Do the stages of a run over some samples with the ledger's replies; nothing that it makes is kept.
+    """Rehearse the stages of a run over some samples with the ledger's replies, in a home that is deleted afterwards.
 
-    Whatever a method cannot do without its home or its people ends the rehearsal: the estimate is a bound then.
+    A step that a method cannot do without its home or its people ends the rehearsal; the estimate is an upper bound then.
     """
     home = session.opened
     gateway = RehearsalGateway(home, dict(accepted.plan.models))
@@ -215,9 +215,9 @@ async def _rehearse(
         plan = next_fresh(method, home, accepted.plan) if request.fresh else accepted.plan
         row = run_row(method, plan, request, accepted)
         with TemporaryDirectory() as folder, Home.open(folder, write=True) as scratch:
-            both = RehearsalHome(home, scratch, row.id)
-            run = await _store_run(both, row, accepted, samples)
-            by_sample = await _do_stages(method, request, replace(session, home=both), run, gateway)
+            overlay = RehearsalHome(home, scratch, row.id)
+            run = await _store_run(overlay, row, accepted, samples)
+            by_sample = await _do_stages(method, request, replace(session, home=overlay), run, gateway)
             complete = not gateway.missing
     except Exception as error:
         logger(__name__).debug("ledger followed in part", method=method.name, error=type(error).__name__)
@@ -240,7 +240,7 @@ async def _store_run(home: Home, row: Run, accepted: Accepted[RunPlan], samples:
 async def _do_stages(
     method: AnyMethod, request: RunRequest, session: Session, run: Run, gateway: "RehearsalGateway"
 ) -> bool:
-    """Do the stages up to a call that belongs to no row and has no reply; return whether all of their units are samples."""
+    """Do the stages, up to a call without a reply that belongs to no row; return whether all units were samples."""
     from dokimasia.graphs.executor import LocalExecutor
     from dokimasia.runs.services import Services
     from dokimasia.runs.work import Job
@@ -264,22 +264,21 @@ async def _do_stages(
                 for unit in stage.units:
                     by_sample = by_sample and isinstance(unit, Sample)
                     await stage.do(unit)
-        except CallFailed as failed:
-            if failed.kind not in OPEN_KINDS:
+        except CallFailed as error:
+            if error.kind not in OPEN_KINDS:
                 raise
     return by_sample
 
 
 class RehearsalGateway(LedgerGateway):
-    """Answers from the ledger alone, and remembers whom each call asked that the ledger has.
+    """A gateway that answers from the ledger alone and records the calls found there.
 
     Attributes:
-        answered: the model of each call that the ledger has, by key; those that send an unusable reply back are no part of
-            an estimate, and are left out.
+        answered: the model of each call found in the ledger, by key, without repair requests, which estimates exclude.
     """
 
     def __init__(self, home: Home, specs: dict[str, ModelSpec]) -> None:
-        """Answer the calls of these models, by shown name."""
+        """Answer the calls of some models, by display name."""
         super().__init__(home, specs)
         self.answered: dict[str, str] = {}
         self._looked_up = 0
@@ -288,8 +287,8 @@ class RehearsalGateway(LedgerGateway):
         """Return the ledger's reply.
 
         Raises:
-            CallFailed: kind `budget`: the ledger has none.
-            StorageError: `MOST_CALLS` were looked up.
+            CallFailed: the ledger has none; kind `budget`.
+            StorageError: more than `MOST_CALLS` calls were looked up.
         """
         self._looked_up += 1
         if self._looked_up > MOST_CALLS:
@@ -301,68 +300,68 @@ class RehearsalGateway(LedgerGateway):
 
 
 def _is_repair(call: ModelCall) -> bool:
-    """Whether a call may send an unusable reply back: its last message answers one of the model's."""
+    """Whether a call may be a repair request: its last message responds to a message of the model."""
     return isinstance(call, Chat) and len(call.messages) > 1 and call.messages[-2].role == "assistant"
 
 
 class RehearsalHome(Home):
-    """A home for a run that is rehearsed: it reads another home, and writes into one of its own.
+    """A home for a rehearsal, which reads another home and writes to a scratch home.
 
-    What names the run is read from its own home, all else from both, the other first.
+    Queries that name the run read the scratch home alone; all others read both, the other home first.
 
     Attributes:
-        scratch: its own home, open for writing.
+        scratch: the scratch home, open for writing.
     """
 
-    def __init__(self, below: Home, scratch: Home, run: str) -> None:
-        """Read `below`, which nothing is written into, and write to `scratch` about the run of that id."""
-        super().__init__(below.path, lock=None, writer=scratch.writer)
-        self.blobs = _BlobsBeside(below.path / "blobs")
+    def __init__(self, base: Home, scratch: Home, run: str) -> None:
+        """Read `base` without writing to it, and write to `scratch`; `run` is the id of the rehearsed run."""
+        super().__init__(base.path, lock=None, writer=scratch.writer)
+        self.blobs = _RehearsalBlobs(base.path / "blobs")
         self.scratch = scratch
-        self._below, self._run = below, run
+        self._base, self._run = base, run
 
     def one(self, sql: str, parameters: Sequence[object] = ()) -> tuple[object, ...] | None:
         """Return the first row of a query, or None if there is none."""
-        row = None if self._run in parameters else self._below.one(sql, parameters)
+        row = None if self._run in parameters else self._base.one(sql, parameters)
         return self.scratch.one(sql, parameters) if row is None else row
 
     def all(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[object, ...]]:
         """Return all rows of a query."""
-        rows = [] if self._run in parameters else self._below.all(sql, parameters)
+        rows = [] if self._run in parameters else self._base.all(sql, parameters)
         return rows + [row for row in self.scratch.all(sql, parameters) if row not in rows]
 
     def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[Row]:
-        """Return all rows of a query with the names of their columns."""
-        rows = [] if self._run in parameters else self._below.rows(sql, parameters)
+        """Return all rows of a query, with column names."""
+        rows = [] if self._run in parameters else self._base.rows(sql, parameters)
         return rows + [row for row in self.scratch.rows(sql, parameters) if row not in rows]
 
     def all_among(self, sql: str, ids: Iterable[str], *parameters: object) -> Iterator[tuple[object, ...]]:
-        """Yield the rows of a query on many ids from either home."""
+        """Return the rows of a query on many ids from both homes."""
         ids = list(ids)
         if self._run in parameters or self._run in ids:
             return self.scratch.all_among(sql, ids, *parameters)
-        return chain(self._below.all_among(sql, ids, *parameters), self.scratch.all_among(sql, ids, *parameters))
+        return chain(self._base.all_among(sql, ids, *parameters), self.scratch.all_among(sql, ids, *parameters))
 
     def rows_among(self, sql: str, ids: Iterable[str], *parameters: object) -> Iterator[Row]:
-        """Yield the rows of a query on many ids from either home, with the names of their columns."""
+        """Return the rows of a query on many ids from both homes, with column names."""
         ids = list(ids)
         if self._run in parameters or self._run in ids:
             return self.scratch.rows_among(sql, ids, *parameters)
-        return chain(self._below.rows_among(sql, ids, *parameters), self.scratch.rows_among(sql, ids, *parameters))
+        return chain(self._base.rows_among(sql, ids, *parameters), self.scratch.rows_among(sql, ids, *parameters))
 
 
-class _BlobsBeside(FileBlobs):
-    """The images of a home, which are only read, and in memory those that a rehearsal makes."""
+class _RehearsalBlobs(FileBlobs):
+    """The images of a home, read only, and those of a rehearsal, in memory."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        self._made = MemoryBlobs()
+        self._new = MemoryBlobs()
 
     def put_image(self, data: bytes, ref: ImageRef) -> None:
-        self._made.put_image(data, ref)
+        self._new.put_image(data, ref)
 
     def get(self, sha256: str) -> bytes:
         try:
-            return self._made.get(sha256)
+            return self._new.get(sha256)
         except StorageError:
             return super().get(sha256)

@@ -74,8 +74,8 @@ def as_on_pages(text: str, labels: Mapping[str, str] = {}) -> str:
     Examples:
         >>> as_on_pages("name a judge with --judge J, or finish it first (dokimasia resume RUN)", {"--judge": "Judge"})
         'name a judge with “Judge”, or finish it first (“Resume” on the page of the run)'
-        >>> as_on_pages("--map id=COLUMN takes another; --limit 5 takes fewer", {"--map": "Columns", "--limit":
-        "Limit"})
+        >>> labels = {"--map": "Columns", "--limit": "Limit"}
+        >>> as_on_pages("--map id=COLUMN takes another; --limit 5 takes fewer", labels)
         'id=COLUMN in “Columns” takes another; “Limit” 5 takes fewer'
     """
 

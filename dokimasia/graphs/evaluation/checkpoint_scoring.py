@@ -63,22 +63,24 @@ async def answer(state: State, runtime: Runtime[Context]) -> Next:
     context = runtime.context
     items = await answer_items(state["sample"], state["items"], context, plain=context.options.plain)
     sample = await context.store.get(Sample, state["sample"])
-    judged = "criteria" in state
+    has_criteria = "criteria" in state
 
     async def decide(item: AnswerState) -> AnswerState:
         response = await context.store.get(Response, item["response"])
-        final = by_rule(sample, response, item["response"], tolerance=context.options.tolerance, contains=not judged)
-        if final is None and judged:
+        final = by_rule(
+            sample, response, item["response"], tolerance=context.options.tolerance, contains=not has_criteria
+        )
+        if final is None and has_criteria:
             return item
         final_id = await context.store.put(final or without_judge(response, item["response"]))
         item = {**item, "final": final_id}
-        if judged or (final is not None and final.verdict != "unknown"):
+        if has_criteria or (final is not None and final.verdict != "unknown"):
             return item
         return {**item, **failed_update(failure("undecided", _why_undecided(sample, response)))}
 
     items = await update_items(items, decide, _undecided)
     goto: Literal["score", "__end__"] = "__end__"
-    if judged and any(map(_needs_judge, items)):
+    if has_criteria and any(map(_needs_judge, items)):
         goto = "score"
     return Command(update={"items": items}, goto=goto)
 

@@ -92,8 +92,8 @@ async def replay_fields(state: Mapping[str, Any], store: ValueStore) -> dict[str
         calls += (await store.get(CallKeys, drawing)).calls
     fields: dict[str, object] = {"chain_id": state.get("chain") or None, "calls": calls}
     if state.get("failed"):
-        failed = await store.get(Failed, state["why"])
-        return {**fields, "outcome": "failed", "failure": failed.kind, "reason": failed.reason}
+        failure_value = await store.get(Failed, state["why"])
+        return {**fields, "outcome": "failed", "failure": failure_value.kind, "reason": failure_value.reason}
     fields |= {"outcome": "made", "criteria_id": state.get("criteria")}
     if state.get("agreed") == CONTRADICTED:
         chain = await store.get(ReferenceChain, state["chain"])
@@ -105,16 +105,16 @@ async def write_chain(state: State, runtime: Runtime[Context]) -> State:
     """Ask the solver for the chain, or send back a chain that contradicts the reference."""
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
-    rejected = state.get("rejected")
+    rejected_id = state.get("rejected")
     reply = await context.ask(
         evaluation.write_chain(sample),
         node="write_chain",
         attempt=state.get("attempt"),
-        rejected=await context.store.get(Rejected, rejected) if rejected else None,
+        rejected=await context.store.get(Rejected, rejected_id) if rejected_id else None,
     )
     update: State = {"calls": reply.calls, "rejected": "", "looks": await keep_looks(context, reply.looks)}
     if reply.value is None:
-        return {**update, **await _failed(reply.failure, context)}
+        return {**update, **await _failure_update(reply.failure, context)}
     chain_at = len(state.get("calls", ())) + len(reply.calls)
     return {**update, "chain": await context.store.put(reply.value), "chain_at": chain_at}
 
@@ -151,7 +151,7 @@ async def judge_chain(state: State, runtime: Runtime[Context]) -> State:
     )
     update: State = {"calls": reply.calls}
     if reply.value is None:
-        return {**update, **await _failed(reply.failure, context)}
+        return {**update, **await _failure_update(reply.failure, context)}
     if reply.value:
         return {**update, "agreed": "judge"}
     return {**update, **await _contradicted(state, context, chain)}
@@ -170,8 +170,8 @@ async def extract_criteria(state: State, runtime: Runtime[Context]) -> Command[L
     )
     update: State = {"drawing": await context.store.put(CallKeys(calls=draw.calls))}
     if draw.criteria is None:
-        failed = draw.failed or failure("unparsable", "no criteria")
-        return Command(update={**update, **await _failed(failed, context)}, goto="__end__")
+        problem = draw.failed or failure("unparsable", "no criteria")
+        return Command(update={**update, **await _failure_update(problem, context)}, goto="__end__")
     if published:
         criteria = await context.store.put(settled(draw.criteria, sample))
         return Command(update={**update, "criteria": criteria}, goto="__end__")
@@ -190,7 +190,7 @@ async def judge_criteria(state: State, runtime: Runtime[Context]) -> State:
         calls = (await context.store.get(CallKeys, state["drawing"])).calls
     update: State = {"drawing": await context.store.put(CallKeys(calls=(*calls, *look.calls)))}
     if look.criteria is None:
-        return {**update, **await _failed(look.failure, context)}
+        return {**update, **await _failure_update(look.failure, context)}
     return {**update, "criteria": await context.store.put(settled(look.criteria, sample))}
 
 
@@ -232,7 +232,7 @@ def build() -> StateGraph[State, Context]:
     return graph
 
 
-async def _failed(failed: Failed, context: Context) -> State:
+async def _failure_update(failed: Failed, context: Context) -> State:
     return {"failed": failed.kind, "why": await context.store.put(failed)}
 
 
@@ -241,7 +241,7 @@ async def _contradicted(state: State, context: Context, chain: ReferenceChain) -
         return {"agreed": CONTRADICTED}
     if state.get("contradicted"):
         reason = f"the judge's chain contradicts the reference answer twice; its answer: {chain.answer}"
-        return await _failed(failure("reference_contradicted", reason), context)
+        return await _failure_update(failure("reference_contradicted", reason), context)
     problem = (
         "Its final answer contradicts the reference answer. Look at the image again. If something was overlooked, correct "
         "it, so that the reasoning leads to what the reference answer says. If the image still shows otherwise, that is "
@@ -249,8 +249,8 @@ async def _contradicted(state: State, context: Context, chain: ReferenceChain) -
     )
     text = f"<reasoning>\n{chain.reasoning}\n</reasoning>\n<answer>\n{chain.answer}\n</answer>"
     chain_at = state.get("chain_at", 0)
-    rejected = Rejected(text=text, problem=problem, call=state["calls"][chain_at - 1] if chain_at else "")
-    return {"contradicted": True, "chain": "", "rejected": await context.store.put(rejected)}
+    rejection = Rejected(text=text, problem=problem, call=state["calls"][chain_at - 1] if chain_at else "")
+    return {"contradicted": True, "chain": "", "rejected": await context.store.put(rejection)}
 
 
 class CriteriaDraw(NamedTuple):
@@ -295,9 +295,9 @@ async def draw_criteria(
     problems = broken(reply.value)
     if reply.value is not None and problems and reply.sent_back is None:
         problem_list = "\n".join(f"- {problem.text}" for problem in problems)
-        rejected = Rejected(text=evaluation.criteria_reply(reply.value), problem=problem_list, call=reply.call or "")
-        second_reply = await context.ask(role, node=node, attempt=attempt, rejected=rejected)
-        reply = reply.then(second_reply, sent_back=rejected)
+        rejection = Rejected(text=evaluation.criteria_reply(reply.value), problem=problem_list, call=reply.call or "")
+        second_reply = await context.ask(role, node=node, attempt=attempt, rejected=rejection)
+        reply = reply.then(second_reply, sent_back=rejection)
         problems = broken(reply.value)
     calls = tuple(reply.calls)
     if reply.value is None:
@@ -369,13 +369,13 @@ async def second_look(
         return SecondLook(_without_faults(sample, chain, drawn, first.faults, context), first.calls)
     count = context.options.criteria_count
     fault_list = "\n".join(f"- {fault.message}" for fault in first.faults)
-    rejected = Rejected(
+    rejection = Rejected(
         text=evaluation.criteria_reply(drawn.criteria),
         problem=f"{fault_list}\n{LEAVE_THE_OTHERS}",
         call=first.calls[-1],
     )
     role = evaluation.extract_criteria(sample, chain, count=counted(count))
-    reply = await context.ask(role, node="judge_criteria", attempt=attempt, rejected=rejected)
+    reply = await context.ask(role, node="judge_criteria", attempt=attempt, rejected=rejection)
     calls = [*first.calls, *reply.calls]
     if reply.value is None and reply.failure.open:
         return SecondLook(None, calls, reply.failure)

@@ -50,8 +50,8 @@ async def compare(state: State, runtime: Runtime[Context]) -> State:
     if reply.value is None:
         return {"calls": reply.calls, **failed_update(reply.failure)}
     criteria = tuple(ComparedCriterion(criterion=text, weight=weight) for text, weight in reply.value)
-    compared = ComparedCriteria(criteria=criteria, provenance=reply.provenance)
-    return {"calls": reply.calls, "result": await context.store.put(compared)}
+    comparison = ComparedCriteria(criteria=criteria, provenance=reply.provenance)
+    return {"calls": reply.calls, "result": await context.store.put(comparison)}
 
 
 async def without_chain(state: State, runtime: Runtime[Context]) -> State:

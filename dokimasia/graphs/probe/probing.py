@@ -140,11 +140,11 @@ async def read(state: State, runtime: Runtime[Context]) -> State:
 
     async def read_call(call: Call) -> Call:
         pairwise = paradigm_of(call["evaluator"]) == "pairwise"
-        judged = await context.store.get(AxisChoices if pairwise else AxisScores, call["judgement"])
+        judgement = await context.store.get(AxisChoices if pairwise else AxisScores, call["judgement"])
         item = await context.store.get(Perturbed, call["item"])
         error = "" if call.get("any_error") else item.description
         reply = await context.ask(
-            read_justification(judged.justification, error=error, where=_where(item, call)), model=call["reader"]
+            read_justification(judgement.justification, error=error, where=_where(item, call)), model=call["reader"]
         )
         call = _with_calls(call, reply.calls)
         if reply.value is None:

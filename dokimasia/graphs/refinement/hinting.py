@@ -276,21 +276,23 @@ async def check_hints_of(
     Hints that are clean one by one may leak together, for example if each rules out one option. A hint that leaks waits
     to be rewritten, or is permanently left out; the remaining hints are checked again until no leak is found.
     """
-    checked = [_with_leaks(point, leaks_by_rule(point.hint, reader.sample, reader.secrets)) for point in points]
+    checked_points = [_with_leaks(point, leaks_by_rule(point.hint, reader.sample, reader.secrets)) for point in points]
     calls: list[str] = []
-    while judge and any(point.hint for point in checked) and not any(map(wants_rewriting, checked)):
-        questions, hints = [point.question for point in checked], [point.hint for point in checked]
+    while judge and any(point.hint for point in checked_points) and not any(map(wants_rewriting, checked_points)):
+        questions, hints = [point.question for point in checked_points], [point.hint for point in checked_points]
         check = await leaks_by_judge(questions, hints, reader.sample, reader.secrets, context)
         calls += check.calls
-        texts = {number: [point.hint, point.question] for number, point in enumerate(checked) if point.hint}
+        texts = {number: [point.hint, point.question] for number, point in enumerate(checked_points) if point.hint}
         if not check.leaks:
             if check.unjudged:
                 last = max(texts)
-                checked[last] = checked[last].model_copy(update={"unjudged": checked[last].unjudged + 1})
-            return HintedPoints(tuple(checked), calls, check.failed)
+                checked_points[last] = checked_points[last].model_copy(
+                    update={"unjudged": checked_points[last].unjudged + 1}
+                )
+            return HintedPoints(tuple(checked_points), calls, check.failed)
         for number, leaks in _leaks_by_text(check.leaks, texts).items():
-            checked[number] = _with_leaks(checked[number], leaks)
-    return HintedPoints(tuple(checked), calls)
+            checked_points[number] = _with_leaks(checked_points[number], leaks)
+    return HintedPoints(tuple(checked_points), calls)
 
 
 def _with_leaks(point: FeedbackPoint, leaks: tuple[FoundLeak, ...]) -> FeedbackPoint:

@@ -85,12 +85,16 @@ async def refine_answer(
     ids = {"sample": await store.put(sample), "criteria": await store.put(criteria)}
     ids |= {"source": await store.put(response), "chain": "" if chain is None else await store.put(chain)}
     if judgement is None:
-        scored = await _score(sample, criteria, response, ids["criteria"], context)
-        if isinstance(scored, Failed):
-            why: dict[str, Any] = {"stopped": "failed", "failure": scored.kind, "reason": scored.reason}
+        result = await _score(sample, criteria, response, ids["criteria"], context)
+        if isinstance(result, Failed):
+            why: dict[str, Any] = {
+                "stopped": "failed",
+                "failure": result.kind,
+                "reason": result.reason,
+            }
             step = RefinementStep(arm="original", round=0, response=ids["source"], **why)
             return await _refined([await store.put(step)], arm, (), "unknown", context)
-        judgement = scored
+        judgement = result
     inputs: dict[str, Any] = {
         **ids,
         "source_judgement": await store.put(judgement),
@@ -105,15 +109,15 @@ async def refine_answer(
     }
     of_first = {"arm": "original", "below": True, "looks_again": False, "needs_points": arm in ("self", "peer")}
     first = await walk({**inputs, **of_first}, context)
-    steps, answered = first["steps"], first.get("answered", "unknown")
+    steps, first_verdict = first["steps"], first.get("answered", "unknown")
     if not first.get("failed"):
-        inputs |= {"arm": arm, "answered": answered, "selection": first["selection"]}
+        inputs |= {"arm": arm, "answered": first_verdict, "selection": first["selection"]}
         shown_atoms = (await store.get(PointSelection, first["selection"])).shown
         if arm == "peer":
             inputs["peers"] = await _peers(sample, criteria, ids["criteria"], shown_atoms, peers, context)
-        if shown_atoms or answered != "right":
+        if shown_atoms or first_verdict != "right":
             steps = [*steps, *(await walk(inputs, context))["steps"]]
-    return await _refined(steps, arm, judgement.scores, answered, context)
+    return await _refined(steps, arm, judgement.scores, first_verdict, context)
 
 
 def refinement_runnable(context: Context, **limits: Any) -> Runnable[dict[str, Any], Refined]:
@@ -175,9 +179,9 @@ async def _peers(
 ) -> dict[str, list[list[str]]]:
     """Return, for each atom, the peers that solved it, in order of choice, each with the id of its answer."""
     answers = {name: Response(sample=sample.digest, model=name, text=text) for name, text in sorted(peers.items())}
-    scored = await gather_all(_score(sample, criteria, answer, criteria_id, context) for answer in answers.values())
+    results = await gather_all(_score(sample, criteria, answer, criteria_id, context) for answer in answers.values())
     judgements: dict[str, CheckpointScores] = {}
-    for name, judgement in zip(answers, scored, strict=True):
+    for name, judgement in zip(answers, results, strict=True):
         if isinstance(judgement, CheckpointScores):
             judgements[name] = judgement
     solved: dict[Need, dict[str, float]] = {}

@@ -129,28 +129,28 @@ async def choose_points(state: State, runtime: Runtime[Context]) -> State:
     context = runtime.context
     question = await question_of(state, context)
     judgement = await context.store.get(CheckpointScores, state["source_judgement"])
-    failed = failed_atoms(judgement.scores)
-    needed = state.get("needs_points", True)
+    atoms = failed_atoms(judgement.scores)
+    needs_points = state.get("needs_points", True)
     usable = hinting.Usable({})
-    if failed:
+    if atoms:
         secrets = await secrets_of(state, context, question)
-        judge = needed and state.get("leak_judge", True)
+        judge = needs_points and state.get("leak_judge", True)
         usable = await hinting.unused_atoms(
             question.sample, question.criteria, secrets, context, published=as_published(state), judge=judge
         )
     split = withhold(
-        [atom for atom in failed if atom not in usable.unused],
+        [atom for atom in atoms if atom not in usable.unused],
         state.get("withhold", 0.0),
         context.seed,
         question.sample.digest,
         state["model"],
         state.get("repeat", 0),
     )
-    unused = tuple(usable.unused[atom] for atom in failed if atom in usable.unused)
+    unused = tuple(usable.unused[atom] for atom in atoms if atom in usable.unused)
     selection = PointSelection(shown=split.shown, withheld=split.withheld, unused=unused, unjudged=usable.unjudged)
     update: State = {
         "selection": await context.store.put(selection),
-        "looks_again": state.get("looks_again", True) and (bool(split.shown) or not needed),
+        "looks_again": state.get("looks_again", True) and (bool(split.shown) or not needs_points),
         "calls": [*state.get("calls", []), *usable.calls],
     }
     if usable.failed is not None:
@@ -324,14 +324,14 @@ async def score_again(state: State, runtime: Runtime[Context]) -> State:
         judgement = judgement_of(reply, state["response"], state["criteria"], criteria)
         ids.append("" if judgement is None else await context.store.put(judgement))
         calls += reply.calls
-    judged = [id for id in ids[: last - first] if id]
-    update: State = {"judged": judged, "decided": ids[-1] if deciding else "", "calls": calls}
-    failed = first_open(reply.failed for reply in replies)
-    if failed is None and round and not judged:
-        failed = replies[0].failure
-    if failed is None and deciding and not ids[-1]:
-        failed = replies[-1].failure
-    return update if failed is None else {**update, **failed_update(failed)}
+    judgement_ids = [id for id in ids[: last - first] if id]
+    update: State = {"judged": judgement_ids, "decided": ids[-1] if deciding else "", "calls": calls}
+    failure = first_open(reply.failed for reply in replies)
+    if failure is None and round and not judgement_ids:
+        failure = replies[0].failure
+    if failure is None and deciding and not ids[-1]:
+        failure = replies[-1].failure
+    return update if failure is None else {**update, **failed_update(failure)}
 
 
 async def decide(state: State, runtime: Runtime[Context]) -> State:
@@ -350,14 +350,14 @@ async def decide(state: State, runtime: Runtime[Context]) -> State:
         draws = [(await context.store.get(CheckpointScores, id)).scores for id in decided]
         scores = [sum(column) / len(draws) for column in zip(*draws, strict=True)]
         stopped = when_to_stop(before, scores, shown_atoms, round=round, rounds=state.get("rounds", 1))
-    judged = state.get("judged", [])
+    judgement_ids = state.get("judged", [])
     step = RefinementStep(
         arm=state["arm"],
         round=round,
         draw=state.get("draw"),
         response=state.get("response") or None,
         final=state.get("final") or None,
-        judgements=tuple(judged if round else [state["source_judgement"], *judged]),
+        judgements=tuple(judgement_ids if round else [state["source_judgement"], *judgement_ids]),
         decided=state.get("decided") or None,
         selection=None if round else state.get("selection"),
         feedback=state.get("feedback") or None,

@@ -165,7 +165,7 @@ async def compare(state: State, runtime: Runtime[Context]) -> State:
     all_voted = len(_ids("choice", seats)) == len(seats)
     votes_stand = all_voted and not _ids("lost", seats) and _substances(new_pool) == _substances(pool)
     if not votes_stand:
-        seats = [_without(seat, "choice") for seat in seats]
+        seats = [_without_fields(seat, "choice") for seat in seats]
     return {
         "seats": seats,
         "candidates": _merged_ids(state.get("candidates", []), _ids("standing", seats)),
@@ -223,8 +223,8 @@ async def tally(state: State, runtime: Runtime[Context]) -> State:
     last = state["cycle"] >= options.cycles or (state["settled"] and len(choices) >= MIN_VOTES)
     agreement = agreed(choices, options.accept, last=last)
     if agreement is not None:
-        chosen, rule = agreement
-        return {"verdict": "accepted", "chosen": chosen, "agreement": rule}
+        choice, rule = agreement
+        return {"verdict": "accepted", "chosen": choice, "agreement": rule}
     if last:
         return {"verdict": "discarded" if len(choices) >= MIN_VOTES else "incomplete"}
     return {"cycle": state["cycle"] + 1, "seats": [_next(seat) for seat in state["seats"]]}
@@ -241,30 +241,30 @@ async def conclude(state: State, runtime: Runtime[Context]) -> State:
     golden: str | None = None
     if verdict == "accepted":
         golden = await context.store.put(_golden_caption(state, options, sample, candidates))
-    missing = _missing_turns(lost) if verdict == "incomplete" else []
+    missing_turns = _missing_turns(lost) if verdict == "incomplete" else []
     record = ReviewRecord(
         sample=sample.digest,
         panel=options.panel,
         rule=options.accept,
         verdict=verdict,
         cycles=state["cycle"] if state.get("reviews") else 0,
-        reason=_reason(state, verdict, missing),
+        reason=_reason(state, verdict, missing_turns),
         candidates=tuple(state.get("candidates", [])),
         reviews=tuple(state.get("reviews", [])),
         votes=tuple(state.get("votes", [])),
         lost=tuple(state.get("lost", [])),
         tally=dict(sorted(Counter(_ids("choice", state["seats"])).items())),
         golden=golden,
-        failed_member=missing[0].member if missing else None,
-        failure=missing[0].failure if missing else None,
+        failed_member=missing_turns[0].member if missing_turns else None,
+        failure=missing_turns[0].failure if missing_turns else None,
     )
     ids = [await context.store.put(record)]
     if golden is not None:
         ids.append(golden)
     ids += [*record.candidates, *record.reviews, *record.votes, *record.lost]
     end: State = {"result": ids, "calls": [key for seat in state["seats"] for key in seat.get("calls", [])]}
-    if missing:
-        return {**end, "failed": missing[0].failure, "reason": record.reason}
+    if missing_turns:
+        return {**end, "failed": missing_turns[0].failure, "reason": record.reason}
     return end
 
 
@@ -276,8 +276,8 @@ def _missing_turns(lost: Sequence[LostTurn]) -> list[LostTurn]:
 
 def _supporters(state: State) -> int:
     """Return how many members consider the chosen text the best, alone or among others."""
-    chosen = state.get("chosen", "")
-    return sum(chosen in (seat["choice"], *seat.get("equal", ())) for seat in state["seats"] if "choice" in seat)
+    choice = state.get("chosen", "")
+    return sum(choice in (seat["choice"], *seat.get("equal", ())) for seat in state["seats"] if "choice" in seat)
 
 
 def _reason(state: State, verdict: Verdict, missing: Sequence[LostTurn]) -> str:
@@ -294,9 +294,9 @@ def _reason(state: State, verdict: Verdict, missing: Sequence[LostTurn]) -> str:
     text = f"still divided {after}: votes {votes}"
     if verdict == "accepted":
         text = f"votes {votes} {after}"
-        others = _supporters(state) - choices.count(state["chosen"])
-        if others:
-            text += f", {others} more find it equally good"
+        n_others = _supporters(state) - choices.count(state["chosen"])
+        if n_others:
+            text += f", {n_others} more find it equally good"
     lost = len(state["seats"]) - len(choices)
     return f"{text}, {lost} lost" if lost else text
 
@@ -304,7 +304,7 @@ def _reason(state: State, verdict: Verdict, missing: Sequence[LostTurn]) -> str:
 def _golden_caption(
     state: State, options: ReviewOptions, sample: Sample, candidates: Mapping[str, Candidate]
 ) -> GoldenCaption:
-    chosen = candidates[state["chosen"]]
+    winner = candidates[state["chosen"]]
     voters = len(_ids("choice", state["seats"]))
     texts = {id: Text(candidate.text, candidate.sources) for id, candidate in candidates.items()}
     origins: list[Origin] = []
@@ -323,9 +323,9 @@ def _golden_caption(
     return GoldenCaption(
         sample=sample.digest,
         sample_id=sample.id,
-        text=chosen.text,
+        text=winner.text,
         candidate=state["chosen"],
-        author=chosen.author,
+        author=winner.author,
         cycle=state["cycle"],
         agreement=state.get("agreement") or "unanimous",
         panel=options.panel,
@@ -442,11 +442,11 @@ async def _with_reply(
 
 def _next(seat: Seat) -> Seat:
     """Return the seat for the next cycle, with its current candidate and its last vote."""
-    following = _without(seat, "candidate", "standing", "review", "vote", "lost")
+    following = _without_fields(seat, "candidate", "standing", "review", "vote", "lost")
     return {**following, "candidate": seat["standing"]} if "standing" in seat else following
 
 
-def _without(seat: Seat, *names: str) -> Seat:
+def _without_fields(seat: Seat, *names: str) -> Seat:
     return cast("Seat", {name: value for name, value in seat.items() if name not in names})
 
 

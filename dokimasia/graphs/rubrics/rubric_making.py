@@ -228,12 +228,12 @@ async def cross_check(state: State, runtime: Runtime[Context]) -> State:
         else:
             provenance.append(reply.provenance)
             checks[name] = reply.value
-    accepted, dropped = _panel_decision(draft, checks)
+    rubrics_with_verdicts, dropped_rubrics = _panel_decision(draft, checks)
     rubric_set = RubricSet(
         **dict(source),
-        rubrics=tuple(rubric for rubric, _ in accepted),
-        verdicts=tuple(verdicts for _, verdicts in accepted),
-        dropped=(*draft.dropped, *dropped),
+        rubrics=tuple(rubric for rubric, _ in rubrics_with_verdicts),
+        verdicts=tuple(verdicts for _, verdicts in rubrics_with_verdicts),
+        dropped=(*draft.dropped, *dropped_rubrics),
         pool=tuple(state["answered"]),
         panel=tuple(checks),
         unheard=tuple(dict.fromkeys(unheard)),
@@ -251,11 +251,11 @@ async def measure(state: State, runtime: Runtime[Context]) -> State:
     sample = await context.store.get(Sample, state["sample"])
     draft = await context.store.get(RubricDraft, state["draft"])
     half = await _half_of_pool(state, context, sample, chosen_by=False)
-    tried, trial_calls = await validation.measure(context, sample, rubric_set, half, draft.shown)
+    trials, trial_calls = await validation.measure(context, sample, rubric_set, half, draft.shown)
     if trial_calls.open_failure is not None:
         return {"calls": trial_calls.calls, **failed_update(trial_calls.open_failure)}
     provenance = (*rubric_set.provenance, *trial_calls.provenance)
-    rubric_set = rubric_set.model_copy(update={"tried": tried, "provenance": provenance})
+    rubric_set = rubric_set.model_copy(update={"tried": trials, "provenance": provenance})
     return {"result": [await context.store.put(rubric_set)], "calls": trial_calls.calls}
 
 
@@ -347,7 +347,7 @@ def _repair_draft(
         names: the models whose responses the judge saw, in their order.
     """
     rubrics: list[Rubric] = []
-    dropped = list(draft.dropped)
+    dropped_rubrics = list(draft.dropped)
     for number, rubric in enumerate(draft.rubrics, start=1):
         if number not in replacements:
             rubrics.append(rubric)
@@ -355,7 +355,7 @@ def _repair_draft(
         replacement, idle = replacements[number], number - 1 in draft.idle
         if replacement is None or idle:
             by = "trial" if idle else "rules"
-            dropped.append(DroppedRubric(rubric=rubric, reason="; ".join(problems[number]), by=by))
+            dropped_rubrics.append(DroppedRubric(rubric=rubric, reason="; ".join(problems[number]), by=by))
         if replacement is None:
             continue
         if idle:
@@ -364,34 +364,36 @@ def _repair_draft(
         else:
             changes = {"support": rubric.support, "repaired": True}
         rubrics.append(_as_rubric(rubric.stream, replacement).model_copy(update=changes))
-    return draft.model_copy(update={"rubrics": tuple(rubrics), "dropped": tuple(dropped), "idle": {}})
+    return draft.model_copy(update={"rubrics": tuple(rubrics), "dropped": tuple(dropped_rubrics), "idle": {}})
 
 
 def _without_rule_breakers(draft: RubricDraft, *, silent_gate: bool) -> RubricDraft:
     """Return the draft without the rubrics that still break a rule, each dropped with the reason."""
-    rubrics, dropped = list(draft.rubrics), list(draft.dropped)
+    rubrics, dropped_rubrics = list(draft.rubrics), list(draft.dropped)
     problems = rubric_problems(rubrics, silent_gate=silent_gate)
     while problems:
         position = problems[-1].place
         reason = "; ".join(problem.text for problem in problems if problem.place == position)
-        dropped.append(DroppedRubric(rubric=rubrics.pop(position), reason=reason, by="rules"))
+        dropped_rubrics.append(DroppedRubric(rubric=rubrics.pop(position), reason=reason, by="rules"))
         problems = rubric_problems(rubrics, silent_gate=silent_gate)
-    return draft.model_copy(update={"rubrics": tuple(rubrics), "dropped": tuple(dropped)})
+    return draft.model_copy(update={"rubrics": tuple(rubrics), "dropped": tuple(dropped_rubrics)})
 
 
 def _panel_decision(
     draft: RubricDraft, checks: Mapping[str, Sequence[CheckedRubric]]
 ) -> tuple[list[tuple[Rubric, tuple[PanelVerdict, ...]]], list[DroppedRubric]]:
     """Return accepted rubrics with their verdicts, and dropped ones: two members (or the only one) found a fault."""
-    needed = min(DISSENTS, max(1, len(checks)))
-    accepted: list[tuple[Rubric, tuple[PanelVerdict, ...]]] = []
-    dropped: list[DroppedRubric] = []
+    threshold = min(DISSENTS, max(1, len(checks)))
+    rubrics_with_verdicts: list[tuple[Rubric, tuple[PanelVerdict, ...]]] = []
+    dropped_rubrics: list[DroppedRubric] = []
     for position, rubric in enumerate(draft.rubrics):
-        verdicts = tuple(PanelVerdict(member=name, **checked[position]._asdict()) for name, checked in checks.items())
+        verdicts = tuple(
+            PanelVerdict(member=name, **member_verdicts[position]._asdict()) for name, member_verdicts in checks.items()
+        )
         dissents = [verdict for verdict in verdicts if verdict.dissents]
-        if len(dissents) >= needed:
+        if len(dissents) >= threshold:
             reason = "; ".join(f"{verdict.member}: {', '.join(verdict.faults)}" for verdict in dissents)
-            dropped.append(DroppedRubric(rubric=rubric, reason=reason, by="panel"))
+            dropped_rubrics.append(DroppedRubric(rubric=rubric, reason=reason, by="panel"))
         else:
-            accepted.append((rubric, verdicts))
-    return accepted, dropped
+            rubrics_with_verdicts.append((rubric, verdicts))
+    return rubrics_with_verdicts, dropped_rubrics

@@ -129,15 +129,15 @@ async def measure(
             _assess(context, sample, gate, list(responses.values()) if gate else []),
         ]
     )
-    tried = [Tried(what="golden", **_outcome(by_caption[0]))]
+    trials = [Tried(what="golden", **_outcome(by_caption[0]))]
     for (name, changes), reply in zip(errors, by_caption[1:], strict=True):
-        tried.append(Tried(what="planted", name=name, changes=tuple(changes), **_outcome(reply)))
+        trials.append(Tried(what="planted", name=name, changes=tuple(changes), **_outcome(reply)))
     if planting.failed is not None:
-        tried.append(Tried(what="planted", failure=planting.failed.kind))
+        trials.append(Tried(what="planted", failure=planting.failed.kind))
     untried: tuple[None, ...] = (None,) * len(rubric_set.easy_wrong)
     for name, reply in zip(responses, by_response, strict=False):
-        tried.append(Tried(what="response", name=name, **_outcome(reply, untried)))
-    return tuple(tried), _calls([planting, *by_caption, *by_response])
+        trials.append(Tried(what="response", name=name, **_outcome(reply, untried)))
+    return tuple(trials), _calls([planting, *by_caption, *by_response])
 
 
 async def _assess(

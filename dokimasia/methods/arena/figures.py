@@ -56,7 +56,7 @@ def _rank_text(interval: tuple[int, int] | None, pointer: str) -> Cell:
 
 
 class ArenaModel(VerdictFigures):
-    """One model's figures over all whom it met; intervals clustered by cases that share an image."""
+    """One model's figures over all its opponents; intervals clustered by cases that share an image."""
 
     rating: Annotated[
         Interval | None,
@@ -94,7 +94,7 @@ class ArenaGroup(Value):
 
 
 class ArenaPair(VerdictFigures):
-    """Two models, the better one second: the verdicts on the second, and how much higher it is rated than the first."""
+    """Two models, the better one second: the verdicts on the second, and its lead in rating over the first."""
 
     first: str
     second: str
@@ -118,7 +118,7 @@ class ArenaPair(VerdictFigures):
 
 
 class ScoresElsewhere(Value):
-    """The models' scores elsewhere, and how this arena's go with them."""
+    """The models' scores in other benchmarks, and their correlations with the figures of this arena."""
 
     scores: dict[str, float]
     reward: BesideScores
@@ -171,21 +171,21 @@ class Meeting(NamedTuple):
 def figures_of_run(home: Home, run: Run) -> ArenaFigures:
     """Return the figures of an arena; the same stored rows give the same bytes."""
     plan = run.plan_as(ArenaPlan)
-    stored = [row for row in results(home, run.id) if row.kind == plan.KIND]
+    result_rows = [row for row in results(home, run.id) if row.kind == plan.KIND]
     rounds = drawn_rounds(home, run.id)
     half_of = halves(home, run.id, plan.seed)
     items = meetings_of(rounds, half_of, plan)
     if run.status != "done":
         items += (plan.rounds - len(rounds)) * plan.pairs_a_round * len(half_of)
     meetings: list[Meeting] = []
-    for stored_row, row in zip(stored, duel_rows(home, run), strict=True):
+    for stored_row, row in zip(result_rows, duel_rows(home, run), strict=True):
         meetings.append(Meeting(row, plan.opponent_of(stored_row)))
     tables = arena_tables(meetings, plan.names, parts=plan.parts, scores=plan.scores, seed=run.seed)
     return ArenaFigures(
         **heading(run, plan),
-        **calls_and_costs(home, stored),
+        **calls_and_costs(home, result_rows),
         samples=len(half_of),
-        open_items=items * plan.repeats - len(stored),
+        open_items=items * plan.repeats - len(result_rows),
         draw=plan.draw,
         rounds=tuple(arena_round.halves for arena_round in rounds),
         repeats=plan.repeats,
@@ -263,9 +263,9 @@ def _model(name: str, meetings: Sequence[Meeting], groups: Sequence[ConnectedMod
     own_meetings = [meeting for meeting in meetings if name in meeting.pair]
     number, group = next((number, group) for number, group in enumerate(groups) if name in group.models)
     words: dict[tuple[str, int], int] = {}
-    met: set[str] = set()
+    opponents: set[str] = set()
     for meeting in own_meetings:
-        met |= {*meeting.pair}
+        opponents |= {*meeting.pair}
         count = _words(name, meeting.row)
         if count is not None:
             words[meeting.row.sample_id, meeting.row.repeat] = count
@@ -277,7 +277,7 @@ def _model(name: str, meetings: Sequence[Meeting], groups: Sequence[ConnectedMod
         ranks=None if ranks is None else tuple(rounded(100 * share) for share in ranks),
         rank_interval=group.rank_intervals.get(name),
         n=len({meeting.row.sample_id for meeting in own_meetings}),
-        met=tuple(sorted(met - {name})),
+        met=tuple(sorted(opponents - {name})),
         words=mean(list(words.values())),
         **failure_fields(meeting.row.failure for meeting in own_meetings if meeting.row.failure),
     )
@@ -377,8 +377,8 @@ def halves(home: Home, run_id: str, seed: int) -> dict[str, int]:
 def outcomes(home: Home, run: Run, plan: ArenaPlan) -> Iterator[tuple[str, str, str, int]]:
     """Yield case, both models, and outcome (1, 0 or -1 for the first) of each verdict on meetings with both orders."""
     rows = [row for row in results(home, run.id) if row.kind == plan.KIND]
-    judged = judgements(home, rows)
+    judgements_by_item = judgements(home, rows)
     for row in rows:
         opponent = plan.opponent_of(row)
-        for verdict in complete(judgement.verdict for judgement in judged[row.item]):
+        for verdict in complete(judgement.verdict for judgement in judgements_by_item[row.item]):
             yield row.sample_id, row.model, opponent, _winner(verdict)

@@ -65,16 +65,16 @@ def ratings(data: ReportData) -> Section:
 def conclusion(data: ReportData) -> list[Cell]:
     """Return which model is rated highest, whether its lead over the next is significant, and the usage."""
     run = data.figures_as(ArenaFigures)
-    rated = {name: model.rating for name, model in run.models.items() if model.rating is not None}
-    if not rated:
+    rating_of = {name: model.rating for name, model in run.models.items() if model.rating is not None}
+    if not rating_of:
         return ["No model has a rating."]
     if len(run.groups) > 1:
-        return [*_highest_of_groups(run, rated), used_sentence(run)]
-    if len(rated) > 1 and (untestable := _untestable(run, rated)):
+        return [*_highest_of_groups(run, rating_of), used_sentence(run)]
+    if len(rating_of) > 1 and (untestable := _untestable(run, rating_of)):
         return [untestable, used_sentence(run)]
-    sentences: list[Cell] = [_highest_sentence(rated)]
-    if len(highest(rated)) == 1:
-        best, *others = sorted(rated, key=lambda name: (-rated[name].mean, name))
+    sentences: list[Cell] = [_highest_sentence(rating_of)]
+    if len(highest(rating_of)) == 1:
+        best, *others = sorted(rating_of, key=lambda name: (-rating_of[name].mean, name))
         for pair in run.pairs:
             if pair.second == best and pair.first in others[:1] and pair.difference is not None:
                 gap = figures.measured(pair.difference, digits=0, signed=True)
@@ -194,11 +194,11 @@ def wins(data: ReportData) -> Section:
         Chart(chart, about),
         Table([Column("model", numeric=False), *map(Column, names)], rows, about),
     ]
-    met = {f"{pair.second} – {pair.first}": pair.verdicts for pair in run.pairs if pair.n}
-    if met:
+    verdicts_by_pair = {f"{pair.second} – {pair.first}": pair.verdicts for pair in run.pairs if pair.n}
+    if verdicts_by_pair:
         blocks.append(
             Chart(
-                verdict_chart(met),
+                verdict_chart(verdicts_by_pair),
                 "Verdicts of each pair, for the model that is named first: worse to the left, better to the right",
             )
         )

@@ -31,10 +31,10 @@ FEWEST_MODELS = 3
 class ArenaRequest(DataRequest):
     """Have models meet each other on the cases of DATA, and rate them: a judge compares their answers in both orders.
 
-    With `--draw swiss` models meet in rounds, each with one of like results. The cases are as for `duel`. Where answers
-    that exist are incomplete, `--on-bad-sample skip` has those meet that have answered a case. The same command continues
-    an interrupted arena, or prints its results. With `--battles FILE` in place of all else, battles that exist are rated
-    without a call: see `dokimasia arena --battles FILE --help`.
+    With `--draw swiss` models meet in rounds, each against a model with similar results. The cases are as for `duel`.
+    If existing answers are incomplete, `--on-bad-sample skip` matches only models with an answer to the case. The same
+    command continues an interrupted arena, or prints its results. With `--battles FILE` in place of all else, existing
+    battles are rated without a call: see `dokimasia arena --battles FILE --help`.
     """
 
     VERB: ClassVar[str] = "arena"
@@ -111,8 +111,8 @@ def rounds_of(request: ArenaRequest) -> int:
     """
     models = len(set(request.models))
     if models < len(request.models):
-        twice = sorted({name for name in request.models if request.models.count(name) > 1})
-        raise ConfigError(f"--models names {', '.join(twice)} more than once; a model does not meet itself")
+        duplicates = sorted({name for name in request.models if request.models.count(name) > 1})
+        raise ConfigError(f"--models names {', '.join(duplicates)} more than once; a model does not meet itself")
     if models < FEWEST_MODELS:
         raise ConfigError(
             f"an arena is of {FEWEST_MODELS} models or more, and --models names {models}: for two there is `duel`"
@@ -153,21 +153,21 @@ async def accept(request: ArenaRequest, session: Session) -> Accepted[ArenaPlan]
         repeats=request.repeats,
         responses=request.responses,
     )
-    accepted = await accept_duels(as_duels, session, sparse=request.on_bad_sample == "skip")
+    acceptance = await accept_duels(as_duels, session, sparse=request.on_bad_sample == "skip")
     scores = None
     if request.scores is not None:
         scores = await asyncio.to_thread(_scores, request.scores, request.models)
-    duels = accepted.plan
+    duels = acceptance.plan
     fields = {name: getattr(duels, name) for name in DuelPlan.model_fields}
     fields |= {"candidates": (_first_model(duels), *duels.candidates), "baseline": None, "baseline_name": ""}
     plan = ArenaPlan(**fields, draw=request.draw, rounds=rounds, scores=scores)
     return Accepted(
         plan=plan,
-        estimate=expected_calls(plan, accepted.samples),
-        samples=accepted.samples,
-        values=accepted.values,
-        skipped=accepted.skipped,
-        first=accepted.first,
+        estimate=expected_calls(plan, acceptance.samples),
+        samples=acceptance.samples,
+        values=acceptance.values,
+        skipped=acceptance.skipped,
+        first=acceptance.first,
     )
 
 
@@ -194,9 +194,9 @@ def expected_calls(plan: ArenaPlan, samples: Sequence[Sample]) -> Estimate:
     for size in map(size_of, samples):
         for spec in plan.answering:
             calls.append(ExpectedCalls(spec, plan.repeats, size.text + size.images_for(spec), ANSWER_TOKENS))
-        sent = INSTRUCTION_TOKENS + size.text + 2 * ANSWER_TOKENS
+        input_tokens = INSTRUCTION_TOKENS + size.text + 2 * ANSWER_TOKENS
         if plan.judge_sees == "image":
-            sent += size.images_for(plan.judge)
-        calls.append(ExpectedCalls(plan.judge, plan.per_sample * len(plan.places), sent, JUDGED_TOKENS))
+            input_tokens += size.images_for(plan.judge)
+        calls.append(ExpectedCalls(plan.judge, plan.per_sample * len(plan.places), input_tokens, JUDGED_TOKENS))
     items = plan.rounds + len(samples) * plan.per_sample  # The draw of a round is a row, too.
     return total_estimate(calls, len(samples), items=items)

@@ -73,6 +73,6 @@ def _swiss_pairs(
             points.setdefault(first, []).append((1 + outcome) / 2)
             points.setdefault(second, []).append((1 - outcome) / 2)
     means = {name: sum(values) / len(values) for name, values in points.items()}
-    met = [pair for arena_round in earlier for pair in arena_round.halves[half]]
+    pairs = [pair for arena_round in earlier for pair in arena_round.halves[half]]
     seed = Random(f"{job.plan.seed}/{len(earlier)}/{half}").getrandbits(32)
-    return tuple(swiss_round(job.plan.names, means, met, seed=seed))
+    return tuple(swiss_round(job.plan.names, means, pairs, seed=seed))

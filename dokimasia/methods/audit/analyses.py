@@ -102,7 +102,7 @@ class ReliabilityGap(Value):
 
 
 class WeightsGap(Value):
-    """What open models score less than proprietary ones on the images that all of them were judged on."""
+    """The lead of proprietary models over open ones, on the images on which all of them were judged."""
 
     n: Annotated[int, Display("images' samples")]
     open: Annotated[float, Display("open")]
@@ -145,7 +145,7 @@ class DisjointConsistency(Value):
 
 
 class Consistency(Value):
-    """How well gate pass rates foretell easy-wrong means over models."""
+    """How well gate pass rates predict easy-wrong means over models."""
 
     n: Annotated[int, Display("models")]
     points: dict[str, tuple[float, float]]
@@ -177,7 +177,7 @@ class Correlations(Value):
 
 
 class Agreement(Value):
-    """How scores agree with outside ratings: with the gate, without it, and as a plain share of all rubrics."""
+    """The agreement of scores with outside ratings: with the gate, without it, and as a plain share of all rubrics."""
 
     level: str
     n: int
@@ -196,7 +196,7 @@ class BenchmarkScores(Correlations):
 
 
 class OtherBenchmarks(Value):
-    """How this audit's scores and those of other benchmarks go with outside ratings, over the models that all have."""
+    """The agreement of this audit and of other benchmarks with outside ratings, over the models that have all scores."""
 
     models: tuple[str, ...]
     scores: dict[str, BenchmarkScores]
@@ -204,7 +204,7 @@ class OtherBenchmarks(Value):
 
 
 class LengthCorrelation(Value):
-    """How a model's gated scores go with the length of its responses."""
+    """The correlation of a model's gated scores with the length of its responses."""
 
     n: Annotated[int, Display("responses")]
     words: Annotated[float, Display("mean words", write=partial(number, digits=0))]
@@ -225,7 +225,7 @@ class LengthCorrelation(Value):
 
 
 class LengthAnalysis(Value):
-    """How gated scores go with lengths, by model."""
+    """The correlations of gated scores with lengths, by model."""
 
     models: dict[str, LengthCorrelation]
     says: str
@@ -250,7 +250,7 @@ class ReversedPair(Value):
 
 
 class Decisions(Value):
-    """How often two judges decide a rubric alike, on responses that are word for word the same."""
+    """How often two judges decide a rubric alike, on responses with identical text."""
 
     n: int
     equal: float | None
@@ -258,7 +258,7 @@ class Decisions(Value):
 
 
 class TwoJudges(Value):
-    """How two judges differ on the same rubrics."""
+    """The differences between two judges on the same rubrics."""
 
     judges: tuple[str, str]
     weights: tuple[float, float] | None = None
@@ -281,7 +281,7 @@ class Stability(Value):
 
 
 class RubricShare(Value):
-    """What scores become with a share of the rubrics: means over models, and each model's."""
+    """The scores with a share of the rubrics: means over models, and those of each model."""
 
     deviation: Annotated[float | None, Display("deviation over draws")]
     shift: Annotated[float | None, Display("mean shift", "against all rubrics", write=signed)]
@@ -289,7 +289,7 @@ class RubricShare(Value):
 
 
 class RubricCoverage(Value):
-    """What scores become with fewer rubrics."""
+    """The scores with fewer rubrics."""
 
     shares: dict[str, RubricShare]
     draws: int
@@ -297,7 +297,7 @@ class RubricCoverage(Value):
 
 
 class Analyses(Value):
-    """What an audit's figures say."""
+    """The analyses of an audit's figures."""
 
     reliability_gap: ReliabilityGap
     open_and_proprietary: OpenAndProprietary | None = None
@@ -449,20 +449,22 @@ def open_and_proprietary(
     which all models of both groups were judged. The tests generalise to other images, not to other models, and the best
     model of a group was chosen by the same scores that are compared.
     """
-    scored = {name: model for name, model in models.items() if model.overall is not None and BLIND_MARK not in name}
-    open_models = [name for name, model in scored.items() if model.weights == "open"]
-    proprietary = [name for name, model in scored.items() if model.weights == "proprietary"]
+    scored_models = {
+        name: model for name, model in models.items() if model.overall is not None and BLIND_MARK not in name
+    }
+    open_models = [name for name, model in scored_models.items() if model.weights == "open"]
+    proprietary = [name for name, model in scored_models.items() if model.weights == "proprietary"]
     if not open_models or not proprietary:
         return None
-    judged = judged_samples(rows)
+    samples_by_model = judged_samples(rows)
     overall = _overall(models)
     best_open = max(open_models, key=lambda name: (overall[name], name))
     best_proprietary = max(proprietary, key=lambda name: (overall[name], name))
-    first = _weights_gap(judged, [best_open], [best_proprietary], seed=seed)
+    first = _weights_gap(samples_by_model, [best_open], [best_proprietary], seed=seed)
     if first is None:
         return None
     gaps = {"the best": first}
-    if (of_all := _weights_gap(judged, open_models, proprietary, seed=seed)) is not None:
+    if (of_all := _weights_gap(samples_by_model, open_models, proprietary, seed=seed)) is not None:
         gaps["all"] = of_all
     sentence = (
         f"The best proprietary model ({best_proprietary}, {first.proprietary:.1f}) and the best open model "
@@ -505,9 +507,9 @@ def _group_means(judged: Mapping[str, Samples], names: Sequence[str]) -> dict[st
     means: dict[str, float] = {}
     for id in judged[names[0]]:
         scores = [judged[name][id].mean("overall") for name in names if id in judged[name]]
-        known = [score for score in scores if score is not None]
-        if len(known) == len(names):
-            means[id] = _mean(known)
+        valid_scores = [score for score in scores if score is not None]
+        if len(valid_scores) == len(names):
+            means[id] = _mean(valid_scores)
     return means
 
 
@@ -538,18 +540,18 @@ def _failures(samples: Sequence[Judged]) -> dict[str, DomainFailures]:
     total = sum(value < 100 for sample in samples for value in sample.gate_pass)
     by_domain: dict[str, DomainFailures] = {}
     for domain in sorted({sample.domain for sample in samples}):
-        failed: list[bool] = []
+        gate_failures: list[bool] = []
         clusters: list[str] = []
         for sample in samples:
             if sample.domain == domain:
-                failed += [value < 100 for value in sample.gate_pass]
+                gate_failures += [value < 100 for value in sample.gate_pass]
                 clusters += [sample.cluster] * len(sample.gate_pass)
-        count = sum(failed)
+        count = sum(gate_failures)
         by_domain[domain] = DomainFailures(
-            n=len(failed),
+            n=len(gate_failures),
             failed=count,
             share=ratio(count, total),
-            rate=rate(failed, clusters),
+            rate=rate(gate_failures, clusters),
         )
     return by_domain
 
@@ -608,14 +610,14 @@ def consistency(rows: Sequence[AuditRow], models: Mapping[str, GatedScores], *, 
 
 
 def _consistency_limits(rows: Sequence[AuditRow], names: Sequence[str]) -> ConfidenceInterval | None:
-    judged = judged_samples(rows)
+    by_model = judged_samples(rows)
     clusters = {row.sample_id: row.cluster for row in rows}
     ids = list(clusters)
 
     def figure(positions: Sequence[int]) -> float:
         samples: list[list[Judged]] = []
         for name in names:
-            samples.append([judged[name][ids[position]] for position in positions if ids[position] in judged[name]])
+            samples.append([by_model[name][ids[position]] for position in positions if ids[position] in by_model[name]])
         return _explained(samples, samples)
 
     try:
@@ -648,7 +650,7 @@ def _mean(values: Sequence[float | None]) -> float:
 
 def _disjoint(rows: Sequence[AuditRow], names: Sequence[str], *, seed: int) -> DisjointConsistency | None:
     """Return R squared with gates and easy-wrong means from different halves of the images; None if none has both."""
-    judged = judged_samples(rows)
+    samples_by_model = judged_samples(rows)
     clusters = sorted({row.cluster for row in rows})
     values: list[float] = []
     for split in range(SPLITS):
@@ -657,17 +659,17 @@ def _disjoint(rows: Sequence[AuditRow], names: Sequence[str], *, seed: int) -> D
         inside: list[list[Judged]] = []
         outside: list[list[Judged]] = []
         for name in names:
-            inside.append([sample for sample in judged[name].values() if sample.cluster in half])
-            outside.append([sample for sample in judged[name].values() if sample.cluster not in half])
+            inside.append([sample for sample in samples_by_model[name].values() if sample.cluster in half])
+            outside.append([sample for sample in samples_by_model[name].values() if sample.cluster not in half])
         with suppress(ValueError):
             values.append(_explained(inside, outside))
     if not values:
         return None
-    ordered, last = sorted(values), len(values) - 1
+    sorted_values, last = sorted(values), len(values) - 1
     return DisjointConsistency(
         r_squared=rounded(_mean(values)),
-        low=rounded(ordered[round(0.05 * last)]),
-        high=rounded(ordered[round(0.95 * last)]),
+        low=rounded(sorted_values[round(0.05 * last)]),
+        high=rounded(sorted_values[round(0.95 * last)]),
     )
 
 
@@ -725,9 +727,9 @@ def agreement(rows: Sequence[AuditRow], ratings: Sequence[Rating]) -> Agreement:
     the correlation without it, on the same pairs, with a jackknife interval over clusters.
     """
     of_responses = [rating for rating in ratings if rating.sample_id is not None]
-    compared = of_responses or ratings
+    ratings_to_compare = of_responses or ratings
     level = "response" if of_responses else "model"
-    pairs = _paired(judged_samples(rows), compared)
+    pairs = _paired(judged_samples(rows), ratings_to_compare)
     values = [pair.rating for pair in pairs]
     clusters = [pair.cluster for pair in pairs]
     gated = _correlations([pair.gated for pair in pairs], values, clusters)
@@ -744,7 +746,7 @@ def agreement(rows: Sequence[AuditRow], ratings: Sequence[Rating]) -> Agreement:
     return Agreement(
         level=level,
         n=len(pairs),
-        unmatched=len(compared) - len(pairs),
+        unmatched=len(ratings_to_compare) - len(pairs),
         gain=gain,
         gated=gated,
         ungated=ungated,
@@ -830,26 +832,29 @@ def other_benchmarks(
             raise DataError(
                 "--benchmark compares scores of models: ratings and scores have model and rating, and no id"
             )
-    rated = {rating.model: rating.value for rating in ratings}
+    rating_of = {rating.model: rating.value for rating in ratings}
     benchmarks: dict[str, Mapping[str, float]] = {OWN: scores}
     for name, lines in others.items():
         benchmarks[name] = {line.model: line.value for line in lines}
-    models = [name for name in scores if name in rated and all(name in measured for measured in benchmarks.values())]
+    models = [
+        name for name in scores if name in rating_of and all(name in measured for measured in benchmarks.values())
+    ]
     if len(models) < MIN_MODELS:
         raise DataError(
             f"{len(models)} models of this audit have a rating and a score of {', '.join(others)}: a correlation needs "
             f"{MIN_MODELS} or more"
         )
-    compared: dict[str, BenchmarkScores] = {}
+    scores_by_name: dict[str, BenchmarkScores] = {}
     for name, measured in benchmarks.items():
-        points = {model: (measured[model], rated[model]) for model in models}
+        points = {model: (measured[model], rating_of[model]) for model in models}
         together = _correlations([x for x, _ in points.values()], [y for _, y in points.values()], models)
-        compared[name] = BenchmarkScores(points=points, **dict(together))
+        scores_by_name[name] = BenchmarkScores(points=points, **dict(together))
     parts = "; ".join(
-        f"{name} {_value(benchmark.pearson)} and {_value(benchmark.spearman)}" for name, benchmark in compared.items()
+        f"{name} {_value(benchmark.pearson)} and {_value(benchmark.spearman)}"
+        for name, benchmark in scores_by_name.items()
     )
     sentence = f"Pearson's and Spearman's correlation with the ratings, over the same {len(models)} models: {parts}."
-    return OtherBenchmarks(models=tuple(models), scores=compared, says=sentence)
+    return OtherBenchmarks(models=tuple(models), scores=scores_by_name, says=sentence)
 
 
 def _value(correlation: Correlation | None) -> str:
@@ -977,11 +982,11 @@ def _order_p(samples: Samples, rival_samples: Samples, *, seed: int) -> float:
 
 def _repeat_spread(samples: Samples) -> float | None:
     """Return the standard deviation of a model's mean over repeats; None if a sample lacks a repeat."""
-    scored = [sample.overall for sample in samples.values() if sample.overall]
-    counts = {len(scores) for scores in scored}
+    scores_by_sample = [sample.overall for sample in samples.values() if sample.overall]
+    counts = {len(scores) for scores in scores_by_sample}
     if len(counts) != 1 or counts == {1}:
         return None
-    return spread([[sum(scores) / len(scored) for scores in zip(*scored, strict=True)]])
+    return spread([[sum(scores) / len(scores_by_sample) for scores in zip(*scores_by_sample, strict=True)]])
 
 
 def _decisions(rows: Sequence[AuditRow], other_rows: Sequence[AuditRow]) -> Decisions:
@@ -992,10 +997,10 @@ def _decisions(rows: Sequence[AuditRow], other_rows: Sequence[AuditRow]) -> Deci
     first: list[bool] = []
     second: list[bool] = []
     for row in rows:
-        others = decided.get((row.sample_id, row.model, row.repeat, row.response), [])
-        if len(row.decisions) == len(others):
+        other_decisions = decided.get((row.sample_id, row.model, row.repeat, row.response), [])
+        if len(row.decisions) == len(other_decisions):
             first += row.decisions
-            second += others
+            second += other_decisions
     if not first:
         return Decisions(n=0, equal=None, kappa=None)
     equal = sum(map(eq, first, second)) / len(first)
@@ -1012,11 +1017,11 @@ def coverage(rows: Sequence[AuditRow], *, seed: int) -> RubricCoverage:
     draws, a measure of its stability. `shift` is their mean minus the score by all rubrics; fewer gates raise scores
     mechanically.
     """
-    judged = [row for row in rows if row.judged is not None]
-    full = _scores(judged, lambda row: row.judged)
+    judged_rows = [row for row in rows if row.judged is not None]
+    full = _scores(judged_rows, lambda row: row.judged)
     shares: dict[str, RubricShare] = {}
     for percent in SHARES:
-        draws = [_scores(judged, partial(_part, percent=percent, draw=draw, seed=seed)) for draw in range(DRAWS)]
+        draws = [_scores(judged_rows, partial(_part, percent=percent, draw=draw, seed=seed)) for draw in range(DRAWS)]
         models: dict[str, Stability] = {}
         for name in full:
             scores = [draw[name] for draw in draws]

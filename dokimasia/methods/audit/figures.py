@@ -67,7 +67,7 @@ class RubricRate(Interval):
 
 
 class AuditBounds(Value):
-    """What figures over all samples would be if every failed judgement had failed every rubric, or passed it; percent."""
+    """Bounds of figures over all samples, with every failed judgement failing, or passing, every rubric; percent."""
 
     overall: Annotated[Bounds | None, Display("bounds")]
     gate_pass: Bounds | None
@@ -77,7 +77,7 @@ class AuditBounds(Value):
 
 
 class JudgedCounts(Value):
-    """How much of a model's responses was judged."""
+    """The numbers of a model's samples and responses, in all and with a judgement."""
 
     n: Count = Field(description="samples")
     n_scored: Count = Field(description="samples with a judgement")
@@ -146,7 +146,7 @@ class AuditedModel(GatedScores, Used):
 
 
 class AuditRubrics(Value):
-    """The rubrics that an audit judges by."""
+    """The rubrics of an audit."""
 
     id: str = Field(description="of the collection, by content")
     must_right: Count = Field(description="must-right rubrics")
@@ -156,7 +156,7 @@ class AuditRubrics(Value):
 
 
 class BlindScore(Value):
-    """What is left of a model's gated score without the image."""
+    """The share of a model's gated score that remains without the image."""
 
     n: Count = Field(description="samples judged with and without")
     share: float | None = Field(ge=0, description="of the gated score; null where it is 0")
@@ -188,7 +188,7 @@ class AuditFigures(Used, DataFigures):
 
 
 class RubricResult(Value):
-    """A rubric, and whether it holds; None where the judge did not answer it. `reason` is the judge's, where it gave one."""
+    """A rubric, and whether it holds; null if the judge did not answer it. `reason` is the judge's, if it gave one."""
 
     statement: str
     holds: bool | None
@@ -305,16 +305,16 @@ def pairs_of(first: Samples, second: Samples) -> list[tuple[float, float, str]]:
 def figures_of_run(home: Home, run: Run) -> AuditFigures:
     """Return the figures of an audit; the same stored rows give the same bytes."""
     plan = run.plan_as(AuditPlan)
-    stored = results(home, run.id)
+    rows = results(home, run.id)
     sets = list(rubric_sets(home, plan).values())
     samples = len(run_samples(home, run.id))
-    judged = judged_samples(audit_rows(home, run))
-    models = models_of(home, plan, stored, judged, seed=run.seed)
+    samples_by_model = judged_samples(audit_rows(home, run))
+    models = models_of(home, plan, rows, samples_by_model, seed=run.seed)
     pool = sorted({name for rubrics in sets for name in rubrics.pool})
     return AuditFigures(
         **heading(run, plan),
         samples=samples,
-        open_items=0 if run.status == "done" else samples * plan.per_sample - len(stored),
+        open_items=0 if run.status == "done" else samples * plan.per_sample - len(rows),
         without_rubrics=tuple(run.texts("without_rubrics")),
         repeats=plan.repeats,
         show_image=plan.show_image,
@@ -328,10 +328,10 @@ def figures_of_run(home: Home, run: Run) -> AuditFigures:
         ),
         in_pool=_in_pool(run, plan, pool),
         models=models,
-        lead=_lead(judged, seed=run.seed),
-        domains=samples_by_domain(judged),
-        blind=blind_scores(judged),
-        **calls_and_costs(home, stored),
+        lead=_lead(samples_by_model, seed=run.seed),
+        domains=samples_by_domain(samples_by_model),
+        blind=blind_scores(samples_by_model),
+        **calls_and_costs(home, rows),
     )
 
 
@@ -398,22 +398,26 @@ def scores_by_model(judged: dict[str, Samples], *, seed: int) -> dict[str, Gated
 
 def gated_scores(samples: Sequence[Judged], *, seed: int) -> GatedScores:
     """Return the scores of one model over its samples."""
-    scored = [sample for sample in samples if sample.overall]
-    must_right, easy_wrong, atomic = _item_rate(scored, 0), _item_rate(scored, 1), _item_rate(scored, 0, 1)
-    gate_pass = average(scored, "gate_pass", seed=seed)
+    valid = [sample for sample in samples if sample.overall]
+    must_right, easy_wrong, atomic = (
+        _item_rate(valid, 0),
+        _item_rate(valid, 1),
+        _item_rate(valid, 0, 1),
+    )
+    gate_pass = average(valid, "gate_pass", seed=seed)
     by_domain: dict[str, AuditedDomain] = {}
     for domain in sorted({sample.domain for sample in samples}):
         by_domain[domain] = _domain([sample for sample in samples if sample.domain == domain], seed=seed)
     return GatedScores(
         **_coverage(samples),
-        overall=average(scored, "overall", seed=seed),
+        overall=average(valid, "overall", seed=seed),
         gate_pass=gate_pass,
-        easy_wrong_mean=average(scored, "easy_wrong_mean", seed=seed),
+        easy_wrong_mean=average(valid, "easy_wrong_mean", seed=seed),
         must_right_item=must_right,
         easy_wrong_item=easy_wrong,
-        reliability_gap=_gap(scored, must_right, gate_pass, 0),
+        reliability_gap=_gap(valid, must_right, gate_pass, 0),
         atomic_accuracy=atomic,
-        atomic_gap=_gap(scored, atomic, gate_pass, 0, 1),
+        atomic_gap=_gap(valid, atomic, gate_pass, 0, 1),
         bounds=AuditBounds(
             overall=_bounds(samples, "overall"),
             gate_pass=_bounds(samples, "gate_pass"),
@@ -421,7 +425,7 @@ def gated_scores(samples: Sequence[Judged], *, seed: int) -> GatedScores:
             must_right_item=_item_bounds(samples, 0),
             easy_wrong_item=_item_bounds(samples, 1),
         ),
-        spread=spread([sample.overall for sample in scored]),
+        spread=spread([sample.overall for sample in valid]),
         failures=failures_by_kind(sample.failures[0] for sample in samples if not sample.overall),
         left_open=left_open(kind for sample in samples for kind in sample.failures),
         failed_answers=failures_by_kind(kind for sample in samples for kind in sample.failures),
@@ -464,9 +468,9 @@ def _coverage(samples: Sequence[Judged]) -> CoverageFields:
 
 
 def _domain(samples: Sequence[Judged], *, seed: int) -> AuditedDomain:
-    scored = [sample for sample in samples if sample.overall]
+    valid = [sample for sample in samples if sample.overall]
     return AuditedDomain(
-        **_coverage(samples), overall=average(scored, "overall", seed=seed), bounds=_bounds(samples, "overall")
+        **_coverage(samples), overall=average(valid, "overall", seed=seed), bounds=_bounds(samples, "overall")
     )
 
 
@@ -495,15 +499,15 @@ def _gap(
 
 def _bounds(samples: Sequence[Judged], outcome: Outcome) -> Bounds | None:
     """Return the bounds of a mean over all samples, if every failed judgement had 0, or 100."""
-    counted = [sample for sample in samples if outcome != "easy_wrong_mean" or sample.rubrics[1] > 0]
-    return bounds_over_failures(((sample.values(outcome), len(sample.failures)) for sample in counted), 0, 100)
+    applicable = [sample for sample in samples if outcome != "easy_wrong_mean" or sample.rubrics[1] > 0]
+    return bounds_over_failures(((sample.values(outcome), len(sample.failures)) for sample in applicable), 0, 100)
 
 
 def _item_bounds(samples: Sequence[Judged], group: int) -> Bounds | None:
     hits = sum(sum(sample.hits[group]) for sample in samples)
-    judged = sum(len(sample.hits[group]) for sample in samples)
-    failed = sum(sample.rubrics[group] * len(sample.failures) for sample in samples)
-    return mean_bounds(100 * hits, 100 * (hits + failed), judged + failed)
+    trials = sum(len(sample.hits[group]) for sample in samples)
+    failures = sum(sample.rubrics[group] * len(sample.failures) for sample in samples)
+    return mean_bounds(100 * hits, 100 * (hits + failures), trials + failures)
 
 
 def audit_rows(home: Home, run: Run) -> list[AuditRow]:
@@ -512,10 +516,10 @@ def audit_rows(home: Home, run: Run) -> list[AuditRow]:
     sets = rubric_sets(home, plan)
     clusters = clusters_by_sample(home, run.id)
     texts = dict(response_texts(home, run.id))
-    stored = results(home, run.id)
-    judgements = _judgements(home, stored)
+    result_rows = results(home, run.id)
+    judgements = _judgements(home, result_rows)
     rows: list[AuditRow] = []
-    for row in stored:
+    for row in result_rows:
         rubrics, judgement = sets[row.sample_id], judgements.get(row.item)
         text = texts.get(row.response_id or "")
         rows.append(

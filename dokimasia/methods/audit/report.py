@@ -165,10 +165,10 @@ def conclusion(data: ReportData) -> list[Cell]:
         (*strong(best), verb, *spans(of_each(results)), "."),
         *lead_sentences(audit.lead, unit="points", measure="mean score"),
     ]
-    failed = sum(sum(model.failed_answers.values()) for name, model in audit.models.items() if "#" not in name)
-    if failed:
+    failures = sum(sum(model.failed_answers.values()) for name, model in audit.models.items() if "#" not in name)
+    if failures:
         sentences.append(
-            f"{figures.several(failed, 'response')} failed or could not be judged; the bounds say what they leave open."
+            f"{figures.several(failures, 'response')} failed or could not be judged; the bounds say what they leave open."
         )
     return [*sentences, used_sentence(audit)]
 
@@ -184,10 +184,10 @@ def _marked_name(chose: Sequence[str], row: TableRow[AuditedModel]) -> Cell:
 
 
 def _warnings(audit: AuditFigures) -> Iterator[Block]:
-    missing = audit.without_rubrics
-    if missing:
-        names = shortened(missing, MOST_NAMED)
-        text = f"{len(missing)} samples of the data have no rubrics and are no part of this: {names}."
+    sample_names = audit.without_rubrics
+    if sample_names:
+        names = shortened(sample_names, MOST_NAMED)
+        text = f"{len(sample_names)} samples of the data have no rubrics and are no part of this: {names}."
         yield Paragraph(text, "warning")
     if audit.in_pool:
         yield Paragraph(

@@ -58,12 +58,12 @@ def judge_use(protocol: Protocol, *, reasons: bool = False) -> JudgeUse:
 
 
 class AuditRequest(DataRequest):
-    """Audit models on the images of DATA by gated rubrics: one failed must-right rubric and the description scores nothing.
+    """Audit models on the images of DATA by gated rubrics: a description that fails one must-right rubric scores zero.
 
     A line of DATA needs only `id` and `image`; rubrics are found by the sample's name, else by its image. A file of
-    rubrics needs no other run. With --responses descriptions that exist are audited, and their models are not asked. The
-    same command continues an interrupted audit, or prints its results. Several DATA, or a file of a suite, are a run each,
-    and the board over them is printed.
+    rubrics needs no other run. With --responses, existing descriptions are audited and their models are not asked. The
+    same command continues an interrupted audit, or prints its results. With several DATA, or a file of a suite, each
+    data set is a run, and the board over them is printed.
     """
 
     VERB: ClassVar[str] = "audit"
@@ -144,10 +144,10 @@ async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]
     if request.reasons and request.protocol == "published":
         raise ConfigError("--reasons: as published the judge gives results alone; leave out --reasons or --protocol")
     use = judge_use(request.protocol, reasons=request.reasons)
-    chosen = chosen_judge(request.judge, request.choose_judge, request.passports, session, use)
-    if chosen.judge is None:
+    choice = chosen_judge(request.judge, request.choose_judge, request.passports, session, use)
+    if choice.judge is None:
         raise ConfigError("name the judge with --judge, or several with --choose-judge and their passports")
-    request = request.model_copy(update={"judge": chosen.judge, "choose_judge": (), "passports": chosen.passports})
+    request = request.model_copy(update={"judge": choice.judge, "choose_judge": (), "passports": choice.passports})
     responses = read_answer_files(request.responses, request.data)
     if responses is not None:
         check_no_blind_arm(request.no_image)
@@ -168,7 +168,7 @@ async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]
         data=hash_of([(sample.id, value_id(sample)) for sample in material.samples]),
         limit=request.limit,
         seed=request.seed,
-        judge=session.model(chosen.judge),
+        judge=session.model(choice.judge),
         rubrics=sets_id(material.sets),
         sets={sample.id: value_id(rubrics) for sample, rubrics in zip(material.samples, material.sets, strict=True)},
         candidates=candidates,
@@ -180,7 +180,7 @@ async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]
         reasons=request.reasons,
         prompts=prompts_used(session.library, ("candidate_plain", "repair", use.prompt)),
     )
-    accepted = Accepted(
+    acceptance = Accepted(
         plan=plan,
         estimate=_expected(plan, material.samples),
         samples=material.samples,
@@ -189,7 +189,7 @@ async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]
         notes={"without_rubrics": material.missing, "pool": material.pool},
         request=request.model_copy(update={"rubrics": material.source}),
     )
-    return await held(accepted, request, session, judges=(plan.judge,), ways=(use,), chosen=chosen.why)
+    return await held(acceptance, request, session, judges=(plan.judge,), ways=(use,), chosen=choice.why)
 
 
 def resumable(session: Session, run: Run, plan: AuditPlan, request: AuditRequest) -> None:
@@ -230,27 +230,27 @@ def sets_for(
         if rubrics.images:
             by_images.setdefault(rubrics.images, []).append(rubrics)
     matched: list[tuple[Sample, RubricSet]] = []
-    missing: list[str] = []
+    unmatched: list[str] = []
     for sample in samples:
         images = tuple(image.sha256 for image in sample.images)
         by_id, same_images = by_name.get(sample.id), by_images.get(images, [])
-        chosen: RubricSet | None = None
+        rubric_set: RubricSet | None = None
         if by_id is not None and (not by_id.images or by_id.images == images):
-            chosen = by_id
+            rubric_set = by_id
         elif len(same_images) == 1:
-            chosen = same_images[0]
+            rubric_set = same_images[0]
         elif by_id is not None:
             raise DataError(
                 f"{source}: the rubrics of sample {sample.id!r} were made for another image than the data has under that "
                 "name; rubrics can only be used on the images that they were made for"
             )
-        if chosen is None or not chosen.rubrics:
-            missing.append(sample.id)
+        if rubric_set is None or not rubric_set.rubrics:
+            unmatched.append(sample.id)
         else:
-            matched.append((sample, chosen))
+            matched.append((sample, rubric_set))
     if not matched:
         raise DataError(f"{source} has no rubrics for any of the {several(len(samples), 'sample')} of the data")
-    return matched, missing
+    return matched, unmatched
 
 
 def _material(request: AuditRequest, session: Session) -> Material:
@@ -259,18 +259,18 @@ def _material(request: AuditRequest, session: Session) -> Material:
     sets, source, names, pool = _sets(request, session)
     data_samples, skipped = session.samples(request.model_copy(update={"prompt": None}), need_prompt=False)
     prompt = request.prompt if request.prompt and request.prompt.strip() else DESCRIBE_REQUEST
-    matched, missing = sets_for([sample.asked(prompt) for sample in data_samples], sets, names)
+    matched, unmatched = sets_for([sample.asked(prompt) for sample in data_samples], sets, names)
     samples, rubrics = [sample for sample, _ in matched], [rubrics for _, rubrics in matched]
-    return Material(samples, rubrics, source, skipped, missing, pool_models(rubrics, pool, session.settings))
+    return Material(samples, rubrics, source, skipped, unmatched, pool_models(rubrics, pool, session.settings))
 
 
 def _of_fork(request: AuditRequest, session: Session, forked: Run) -> Material:
     """Return the samples and rubric sets of the forked audit."""
     samples, skipped = session.samples(request)
     sets = rubric_sets(session.opened, forked.plan_as(AuditPlan))
-    missing = forked.texts("without_rubrics")
+    unmatched = forked.texts("without_rubrics")
     rubrics = [sets[sample.id] for sample in samples]
-    return Material(samples, rubrics, request.rubrics, skipped, list(missing), forked.texts("pool"))
+    return Material(samples, rubrics, request.rubrics, skipped, list(unmatched), forked.texts("pool"))
 
 
 def pool_models(sets: Iterable[RubricSet], pool: Iterable[ModelSpec], settings: Settings) -> list[str]:
@@ -307,13 +307,13 @@ def _expected(plan: AuditPlan, samples: Sequence[Sample]) -> Estimate:
     calls: list[ExpectedCalls] = []
     reply_tokens = REASONED_TOKENS if plan.reasons else RESULT_TOKENS
     for size in map(size_of, samples):
-        judged = INSTRUCTION_TOKENS + RUBRIC_TOKENS + DESCRIPTION_TOKENS
+        judge_tokens = INSTRUCTION_TOKENS + RUBRIC_TOKENS + DESCRIPTION_TOKENS
         if plan.show_image:
-            judged += size.images_for(plan.judge)
+            judge_tokens += size.images_for(plan.judge)
         for spec in plan.candidates:
             for arm in plan.arms:
-                sent = size.text + (0 if arm else size.images_for(spec))
+                answer_tokens = size.text + (0 if arm else size.images_for(spec))
                 if spec in plan.asked:
-                    calls.append(ExpectedCalls(spec, plan.repeats, sent, DESCRIPTION_TOKENS, "answer"))
-                calls.append(ExpectedCalls(plan.judge, plan.repeats, judged, reply_tokens, "judge"))
+                    calls.append(ExpectedCalls(spec, plan.repeats, answer_tokens, DESCRIPTION_TOKENS, "answer"))
+                calls.append(ExpectedCalls(plan.judge, plan.repeats, judge_tokens, reply_tokens, "judge"))
     return total_estimate(calls, len(samples), items=len(samples) * plan.per_sample)

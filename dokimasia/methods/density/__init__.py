@@ -22,6 +22,6 @@ METHOD: Method[FilterRequest, FilterPlan] = Method(
 )
 
 filter_images = verb(METHOD, "filter")
-"""Keep the images that hold enough: `await filter_images(FilterRequest(...), settings=..., observer=..., stop=...)`."""
+"""Keep the images with enough content: `await filter_images(FilterRequest(...), settings=..., observer=..., stop=...)`."""
 
 __all__ = ["METHOD", "FilterRequest", "filter_images"]

@@ -28,7 +28,7 @@ Rated = tuple[ReviewedValue, DensityRating]
 
 
 class KeptSamples(Value):
-    """What was kept of rated samples, and their ratings, 1 to 10; intervals clustered by image."""
+    """The share of rated samples that were kept, and mean ratings, 1 to 10; intervals clustered by image."""
 
     kept: Annotated[Share, Display("kept", "of the rated images, with the 95 % interval of the share in percent")] = (
         Field(description="of the rated samples")
@@ -44,7 +44,7 @@ class KeptSamples(Value):
 
 
 class DomainKept(KeptSamples):
-    """The same of one domain."""
+    """The kept samples and mean ratings of one domain."""
 
     title: str = Field(description="what the domain is called")
     given: Count = Field(description="samples whose domain the data gave")
@@ -70,30 +70,30 @@ def filter_figures(home: Home, run: Run) -> FilterFigures:
     plan = run.plan_as(FilterPlan)
     rows = results(home, run.id)
     n = len(run_samples(home, run.id))
-    rated = made_values(home, run.id, DensityRating)
+    ratings = made_values(home, run.id, DensityRating)
     by_domain: dict[Domain, list[Rated]] = {domain: [] for domain in DOMAIN_TITLES}
-    for value, rating in rated:
+    for value, rating in ratings:
         by_domain[rating.domain].append((value, rating))
     domains: dict[Domain, DomainKept] = {}
     for domain, part in by_domain.items():
         if part:
             n_given = sum(rating.domain_provenance is None for _, rating in part)
-            domains[domain] = DomainKept(**dict(_kept(part)), title=DOMAIN_TITLES[domain], given=n_given)
+            domains[domain] = DomainKept(**dict(_kept_figures(part)), title=DOMAIN_TITLES[domain], given=n_given)
     return FilterFigures(
         **heading(run, plan),
-        **dict(_kept(rated, unknown=n - len(rated))),
+        **dict(_kept_figures(ratings, unknown=n - len(ratings))),
         thresholds=dict(sorted(plan.thresholds.items())),
         n=n,
-        n_rated=len(rated),
+        n_rated=len(ratings),
         open_items=n - len(rows),
-        coverage=ratio(len(rated), n),
+        coverage=ratio(len(ratings), n),
         **failure_fields(row.failure for row in rows),
         domains=domains,
         **calls_and_costs(home, rows),
     )
 
 
-def _kept(rated: Sequence[Rated], *, unknown: int = 0) -> KeptSamples:
+def _kept_figures(rated: Sequence[Rated], *, unknown: int = 0) -> KeptSamples:
     clusters = [value.cluster for value, _ in rated]
     densities = [rating.density for _, rating in rated]
     ends = (LOWEST, HIGHEST)

@@ -52,8 +52,8 @@ def images(data: ReportData) -> Section | None:
     if not data.samples:
         return None
     items = [FilterItem.model_validate(item) for item in data.samples]
-    failed = [item for item in items if item.failure]
-    blocks = (Only("page", tuple(_ratings_table(items))), Only("terminal", tuple(_ratings_table(failed))))
+    failures = [item for item in items if item.failure]
+    blocks = (Only("page", tuple(_ratings_table(items))), Only("terminal", tuple(_ratings_table(failures))))
     return Section("images", "Images", blocks)
 
 
@@ -65,8 +65,8 @@ def _ratings_table(items: Sequence[FilterItem]) -> Iterator[Block]:
 def _item(item: FilterItem) -> list[Cell]:
     name, rating = Span(item.sample, "strong"), item.rating
     if rating is None:
-        failed = Span(f"{item.failure}: {item.reason or ''}", "bad")
-        return [name, "", figures.NOTHING, figures.NOTHING, failed]
+        failure = Span(f"{item.failure}: {item.reason or ''}", "bad")
+        return [name, "", figures.NOTHING, figures.NOTHING, failure]
     outcome = Span("kept", "good") if rating.kept else Span("dropped", "muted")
     density, threshold = rating.density, rating.threshold
     complexity = (str(density.visual_complexity), _at_least(threshold.visual_complexity))

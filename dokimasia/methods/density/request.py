@@ -80,8 +80,8 @@ def _threshold(name: str, value: JsonValue, text: str) -> Threshold:
 class FilterRequest(DataRequest):
     """Rate every image of DATA by visual complexity and informativeness, and keep those that reach the thresholds.
 
-    The domain is the data's own (`domain`, or a category of that name), else the judge says it. A line of DATA needs only
-    `id` and `image`. The same command continues an interrupted run, or prints what came of it.
+    The domain comes from the data (`domain`, or a category of that name), else from the judge. A line of DATA needs
+    only `id` and `image`. The same command continues an interrupted run, or prints its results.
     """
 
     VERB: ClassVar[str] = "filter"
@@ -109,10 +109,10 @@ class FilterPlan(JudgedPlan):
 
 async def accept(request: FilterRequest, session: Session) -> Accepted[FilterPlan]:
     """Validate a request, and return its plan, its estimate and its samples."""
-    stored = await asyncio.to_thread(session.store_samples, request, images=True)
+    data = await asyncio.to_thread(session.store_samples, request, images=True)
     (judge,) = session.models((request.judge,), "--judge")
     plan = FilterPlan(
-        data=stored.hash,
+        data=data.hash,
         limit=request.limit,
         seed=request.seed,
         judge=judge,
@@ -120,6 +120,6 @@ async def accept(request: FilterRequest, session: Session) -> Accepted[FilterPla
         prompts=prompts_used(session.library, ("density", "domain", "repair")),
     )
     calls: list[ExpectedCalls] = []
-    for size in stored.sizes_of_images:
+    for size in data.sizes_of_images:
         calls.append(ExpectedCalls(judge, 2, INSTRUCTION_TOKENS + size.images_for(judge), RATING_TOKENS))
-    return stored.accepted(plan, total_estimate(calls, len(stored.entries), items=len(stored.entries)))
+    return data.accepted(plan, total_estimate(calls, len(data.entries), items=len(data.entries)))

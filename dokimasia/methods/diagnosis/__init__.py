@@ -43,7 +43,7 @@ METHOD: Method[WordsRequest, WordsPlan] = Method(
 )
 
 reports_stage = lazy_function("dokimasia.methods.diagnosis.work", "reports_stage")
-"""Returns the stage in which the reports of a run are written from its tables, given the job."""
+"""Returns the stage that writes the reports of a run from its tables; takes the job."""
 
 heat_map = lazy_function("dokimasia.methods.diagnosis.charts", "heat_map")
 """Returns a table of leaves by models as a heat map (see `charts.heat_map`)."""
@@ -52,7 +52,7 @@ write_tables = lazy_function("dokimasia.methods.diagnosis.files", "write_tables"
 """Writes tables as CSV, PNG and JSON into a folder (see `files.write_tables`)."""
 
 write_diagnosis = verb(METHOD, "write_diagnosis")
-"""Have a run's tables put into words: `await write_diagnosis(WordsRequest(...), settings=..., observer=..., stop=...)`."""
+"""Put a run's tables into words: `await write_diagnosis(WordsRequest(...), settings=..., observer=..., stop=...)`."""
 
 __all__ = [
     "METHOD",

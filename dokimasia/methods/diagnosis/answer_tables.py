@@ -40,13 +40,13 @@ def reasons(material: DiagnosisMaterial) -> Asset:
     silent = decided = undecided = 0
     for model in material.models:
         answers = material.answers_of(model)
-        scored = [answer for answer in answers if answer.score is not None]
-        right = [answer for answer in scored if answer.final == "right" and answer.reasons]
-        wrong = [answer for answer in scored if answer.final == "wrong" and answer.reasons]
-        without_reasons = sum(answer.final in ("right", "wrong") and not answer.reasons for answer in scored)
+        scored_answers = [answer for answer in answers if answer.score is not None]
+        right = [answer for answer in scored_answers if answer.final == "right" and answer.reasons]
+        wrong = [answer for answer in scored_answers if answer.final == "wrong" and answer.reasons]
+        without_reasons = sum(answer.final in ("right", "wrong") and not answer.reasons for answer in scored_answers)
         decided += len(right) + len(wrong) + without_reasons
         silent += without_reasons
-        undecided += sum(answer.final == "undecided" for answer in scored)
+        undecided += sum(answer.final == "undecided" for answer in scored_answers)
         rows.append(
             AssetRow(
                 key=model,
@@ -175,31 +175,31 @@ def disagreement_of(answer: DiagnosedAnswer) -> str:
 
 def mode_tables(material: DiagnosisMaterial) -> Iterator[Asset]:
     """Yield the tables of failure modes, if they were analysed: all modes, then each model's modes and examples."""
-    coded = material.coded
-    if coded is None:
+    analysis = material.coded
+    if analysis is None:
         return
-    models = [model for model in material.models if model in coded.models]
-    names = [mode.name for mode in coded.modes]
+    models = [model for model in material.models if model in analysis.models]
+    names = [mode.name for mode in analysis.modes]
     by_model: dict[str, dict[str, Contrast]] = {}
-    for contrast in contrasts(coded.atoms, names, models, seed=material.seed):
+    for contrast in contrasts(analysis.atoms, names, models, seed=material.seed):
         by_model.setdefault(contrast.model, {})[contrast.mode] = contrast
-    yield _all_modes(coded)
+    yield _all_modes(analysis)
     slugs = slugs_of(material.models)
     for model in models:
-        yield _modes_of_model(coded, model, slugs[model], by_model.get(model, {}))
-    examples = chosen(coded.atoms, names, models, seed=coded.plan.seed)
+        yield _modes_of_model(analysis, model, slugs[model], by_model.get(model, {}))
+    examples = chosen(analysis.atoms, names, models, seed=analysis.plan.seed)
     for model in models:
-        yield _mode_examples(coded, model, slugs[model], [atom for atom in examples if atom.answer.model == model])
+        yield _mode_examples(analysis, model, slugs[model], [atom for atom in examples if atom.answer.model == model])
 
 
 def _all_modes(coded: Coded) -> Asset:
-    failed = [atom for atom in coded.atoms if atom.failed]
-    met = [atom for atom in coded.atoms if not atom.failed]
-    coded_count = sum(atom.coding is not None for atom in failed)
+    failed_atoms = [atom for atom in coded.atoms if atom.failed]
+    met_atoms = [atom for atom in coded.atoms if not atom.failed]
+    coded_count = sum(atom.coding is not None for atom in failed_atoms)
     rows: list[AssetRow] = []
     for mode in (*coded.modes, None):
         name = None if mode is None else mode.name
-        atoms = [atom for atom in failed if atom.coding is not None and atom.mode == name]
+        atoms = [atom for atom in failed_atoms if atom.coding is not None and atom.mode == name]
         right = NOTHING
         if mode is not None:
             share = of_answers((atom for atom in coded.atoms if atom.verdict == "right"), name)
@@ -210,13 +210,15 @@ def _all_modes(coded: Coded) -> Asset:
             "" if mode is None else mode.definition,
             len(atoms),
             len(_atom_samples(atoms)),
-            _share(failed, name),
-            _share(met, name),
+            _share(failed_atoms, name),
+            _share(met_atoms, name),
             right,
             len({atom.answer.model for atom in atoms}),
         )
         rows.append(
-            AssetRow(key=name or NO_MODE, cells=cells, n=coded_count, held=len(failed), samples=_atom_samples(atoms))
+            AssetRow(
+                key=name or NO_MODE, cells=cells, n=coded_count, held=len(failed_atoms), samples=_atom_samples(atoms)
+            )
         )
     origin = "taken from a file"
     if coded.book is not None:
@@ -247,9 +249,9 @@ def _all_modes(coded: Coded) -> Asset:
 
 
 def _modes_of_model(coded: Coded, model: str, slug: str, contrasts_by_mode: Mapping[str, Contrast]) -> Asset:
-    failed = [atom for atom in coded.atoms if atom.failed]
-    model_atoms = [atom for atom in failed if atom.answer.model == model]
-    other_atoms = [atom for atom in failed if atom.answer.model != model]
+    failed_atoms = [atom for atom in coded.atoms if atom.failed]
+    model_atoms = [atom for atom in failed_atoms if atom.answer.model == model]
+    other_atoms = [atom for atom in failed_atoms if atom.answer.model != model]
     coded_count = sum(atom.coding is not None for atom in model_atoms)
     rows: list[AssetRow] = []
     for mode in coded.modes:
@@ -342,8 +344,8 @@ def _mode_examples(coded: Coded, model: str, slug: str, atoms: Sequence[CodedAto
 
 
 def _share(atoms: Sequence[CodedAtom], mode: str | None) -> Figure:
-    coded = [atom for atom in atoms if atom.coding is not None]
-    return share_of([atom.mode == mode for atom in coded], [atom.cluster for atom in coded])
+    coded_atoms = [atom for atom in atoms if atom.coding is not None]
+    return share_of([atom.mode == mode for atom in coded_atoms], [atom.cluster for atom in coded_atoms])
 
 
 def _atom_samples(atoms: Sequence[CodedAtom]) -> tuple[str, ...]:

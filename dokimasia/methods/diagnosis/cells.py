@@ -90,9 +90,11 @@ def mean_of(values: Sequence[float], clusters: Sequence[Hashable], *, bounds: tu
 def points_of(material: DiagnosisMaterial, model: str, criteria: Iterable[str]) -> Figure:
     """Return a model's mean over those of the criteria that have a score, with its interval."""
     scores = material.scores(model)
-    scored = [criterion for criterion in criteria if criterion in scores]
-    clusters = material.clusters_of(scored)
-    return mean_of([scores[criterion] for criterion in scored], clusters, bounds=(WORST, BEST), seed=material.seed)
+    scored_criteria = [criterion for criterion in criteria if criterion in scores]
+    clusters = material.clusters_of(scored_criteria)
+    return mean_of(
+        [scores[criterion] for criterion in scored_criteria], clusters, bounds=(WORST, BEST), seed=material.seed
+    )
 
 
 def share_of(hits: Sequence[bool], clusters: Sequence[Hashable]) -> Figure:

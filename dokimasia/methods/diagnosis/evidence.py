@@ -151,10 +151,10 @@ def evidence_of(
     rows = [
         row for row in results(home, run.id, as_judged=True) if row.kind == "score" and not row.arm and row.criteria_id
     ]
-    judged = judged_criteria(home, run.id)
+    criteria_judgements = judged_criteria(home, run.id)
     evidence: dict[str, Evidence] = {}
     for text, target in targets.items():
-        atoms = _ordered(target, _atoms(diagnosis_data, target, rows, judged))
+        atoms = _sort_atoms(target, _atoms(diagnosis_data, target, rows, criteria_judgements))
         number = None
         if target.asset and target.row:
             number = target.asset.rows.index(target.row) + 1
@@ -229,7 +229,7 @@ def _find_row(asset: Asset, text: str) -> AssetRow:
     raise NotFound(f"{asset.id} has no row {text!r}: it has {len(asset.rows)}{span}")
 
 
-def _ordered(target: EvidenceTarget, atoms: Iterable[_Atom]) -> list[_Atom]:
+def _sort_atoms(target: EvidenceTarget, atoms: Iterable[_Atom]) -> list[_Atom]:
     """Return the atoms with the lowest scores first (for a strength, the highest), and those without a score last."""
     sign = -1 if target.row is not None and target.row.mark in HIGH_FIRST else 1
 
@@ -257,12 +257,12 @@ def _atoms(
             continue
         criteria_id = row.criteria_id or ""
         judgement_id = row.judgement_id or "" if row.failure is None else ""
-        judged = list(zip(*judgements.get(judgement_id, NOT_JUDGED), strict=True))
+        verdicts = list(zip(*judgements.get(judgement_id, NOT_JUDGED), strict=True))
         for number in range(1, sizes.get(criteria_id[:KEY_LENGTH], 0) + 1):
             key = criterion_key(criteria_id, number)
             if criteria_below is not None and key not in criteria_below:
                 continue
-            score, spoken_to = judged[number - 1] if number <= len(judged) else (None, None)
+            score, spoken_to = verdicts[number - 1] if number <= len(verdicts) else (None, None)
             yield _Atom(row, number, key, score, spoken_to)
 
 
@@ -336,17 +336,17 @@ def report_diagnosis(home: Home, run: Run) -> dict[str, JsonValue] | None:
 
 def _reported_rows(diagnosis: Diagnosis) -> list[str]:
     """Return the rows with evidence in a report: marked leaves and nodes, then each model's three lowest leaves."""
-    marked: list[str] = []
+    marked_rows: list[str] = []
     low: list[str] = []
     for asset in diagnosis.assets:
         if asset.family not in ("nodes", "leaves"):
             continue
         for number, row in enumerate(asset.rows, start=1):
             if row.mark in ("weak", "strong"):
-                marked.append(f"{asset.id}:{number}")
+                marked_rows.append(f"{asset.id}:{number}")
             elif asset.family == "leaves" and number <= 3:
                 low.append(f"{asset.id}:{number}")
-    return [*marked, *low][:MOST_MARKED]
+    return [*marked_rows, *low][:MOST_MARKED]
 
 
 def _tree_changes(home: Home, run: Run, diagnosis: Diagnosis) -> list[str]:

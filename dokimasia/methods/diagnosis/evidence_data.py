@@ -196,8 +196,8 @@ def gather(home: Home, run: Run, *, tree: str | None = None, seed: int | None = 
     if tree is not None:
         loaded = load_tree(home, tree)
     else:
-        stored = find_tree_of_run(home, run)
-        loaded = stored and load_stored(home, stored)
+        tree_version = find_tree_of_run(home, run)
+        loaded = tree_version and load_stored(home, tree_version)
     if loaded is None:
         by_categories = by_category(home, run, seed=seed)
         note = (
@@ -315,7 +315,7 @@ def _material(
 ) -> DiagnosisMaterial:
     plan = EVALUATION.read(run)[0]
     modes_run = latest_modes(home, run.id)
-    coded = None if modes_run is None else coded_of(home, modes_run)
+    analysis = None if modes_run is None else coded_of(home, modes_run)
     return DiagnosisMaterial(
         tree=tree,
         grouping=grouping,
@@ -324,7 +324,7 @@ def _material(
         answers=_answers(home, run),
         repeats=plan.repeats,
         seed=run.seed if seed is None else seed,
-        coded=coded if coded is not None and coded.modes else None,
+        coded=analysis if analysis is not None and analysis.modes else None,
         silence_known=plan.protocol != "published",
     )
 
@@ -379,8 +379,8 @@ def _answers(home: Home, run: Run) -> list[DiagnosedAnswer]:
         if not (row.judgement_id and row.criteria_id):
             return ()
         criteria = sets[row.criteria_id].criteria
-        judged = zip(criteria, *judgements[row.judgement_id], strict=True)
-        return tuple(score for criterion, score, spoken_to in judged if spoken_to and not criterion.final)
+        verdicts = zip(criteria, *judgements[row.judgement_id], strict=True)
+        return tuple(score for criterion, score, spoken_to in verdicts if spoken_to and not criterion.final)
 
     return [
         DiagnosedAnswer(

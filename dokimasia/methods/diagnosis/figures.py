@@ -35,14 +35,14 @@ COLUMNS: dict[str, ColumnType] = {
 
 
 class MissingReport(Value):
-    """Why there is no report."""
+    """The reason why a report is missing."""
 
     kind: FailureKind
     reason: str
 
 
 class WrittenReport(Value):
-    """One report in words; counts are 0 and sentences empty where it failed."""
+    """One report in words; if it failed, counts are 0 and sentences empty."""
 
     subject: str = Field(description="the model that it is about; empty: all models together")
     failed: MissingReport | None = Field(description="null where there is a report")
@@ -101,11 +101,11 @@ def latest_words(home: Home, source: str) -> Run | None:
 
     If none has a report, the newest is returned, because its failure reasons are useful; None if there is no diagnosis.
     """
-    finished = [run for run in runs_on(home, source, NAME) if run.status == "done"]
-    for run in finished:
+    finished_runs = [run for run in runs_on(home, source, NAME) if run.status == "done"]
+    for run in finished_runs:
         if reports_of(home, run.id):
             return run
-    return finished[0] if finished else None
+    return finished_runs[0] if finished_runs else None
 
 
 def words_figures(home: Home, run: Run) -> DiagnosisFigures:
@@ -149,11 +149,11 @@ def corrected_since(home: Home, run: Run, source: str) -> list[str]:
     events = correction_events(home, source)
     then = _standing(correction for correction in events if correction.at <= run.created_at)
     now = _standing(events)
-    changed = {thing for thing in {*then, *now} if then.get(thing) != now.get(thing)}
-    later = [correction for correction in events if (correction.sample, correction.item) in changed]
+    changes = {thing for thing in {*then, *now} if then.get(thing) != now.get(thing)}
+    later = [correction for correction in events if (correction.sample, correction.item) in changes]
     if not later:
         return []
-    things = len(changed)
+    things = len(changes)
     verb = "was" if things == 1 else "were"
     return [
         f"{several(things, 'verdict or sample', 'verdicts or samples')} of run {source} {verb} corrected by hand after this "

@@ -91,7 +91,7 @@ def verdicts_of(material: DiagnosisMaterial, *, permutations: int | None = None)
 def leaf_tables(material: DiagnosisMaterial, verdicts: Verdicts) -> list[Asset]:
     """Return, for each model, the table of leaves and the table of weak and strong nodes of all layers."""
     tables: list[Asset] = []
-    members, placed = members_below(material.tree), sorted(mapping_of(material.tree))
+    members, mapped_criteria = members_below(material.tree), sorted(mapping_of(material.tree))
     leaf_order = leaves_in_order(material)
     for model, slug in slugs_of(material.models).items():
         findings = verdicts.get(model, {})
@@ -99,7 +99,7 @@ def leaf_tables(material: DiagnosisMaterial, verdicts: Verdicts) -> list[Asset]:
         exchanged = next((finding.exchanged for finding in findings.values()), 1.0)
         immovable = "" if untested else kept_leaves(exchanged)
         rows = {
-            node: _node_row(material, model, node, members[node], placed, findings.get(node))
+            node: _node_row(material, model, node, members[node], mapped_criteria, findings.get(node))
             for node in dict.fromkeys((*leaf_order, *findings))
         }
         low_first = sorted((rows[leaf] for leaf in leaf_order), key=_low_first)
@@ -170,8 +170,10 @@ def _node_row(
 def _counts(material: DiagnosisMaterial, model: str, criteria: Sequence[str]) -> tuple[int, int]:
     """Return the number of a model's scored criteria, and of those it was asked about."""
     scores = material.scores(model)
-    judged = scores.keys() | material.failures(model).keys()
-    return sum(criterion in scores for criterion in criteria), sum(criterion in judged for criterion in criteria)
+    judged_criteria = scores.keys() | material.failures(model).keys()
+    return sum(criterion in scores for criterion in criteria), sum(
+        criterion in judged_criteria for criterion in criteria
+    )
 
 
 def _score(row: AssetRow) -> float:
@@ -184,11 +186,11 @@ def _low_first(row: AssetRow) -> tuple[float, str]:
 
 def _leaves_sentence(material: DiagnosisMaterial, model: str, rows: Sequence[AssetRow], untested: str) -> str:
     scores = material.scores(model)
-    placed = [scores[criterion] for criterion in mapping_of(material.tree) if criterion in scores]
+    mapped_scores = [scores[criterion] for criterion in mapping_of(material.tree) if criterion in scores]
     mean = "no score"
-    if placed:
-        mean = f"mean {rounded(sum(placed) / len(placed)):.1f} of 100 over {len(placed)} criteria"
-    unplaced = len(scores) - len(placed)
+    if mapped_scores:
+        mean = f"mean {rounded(sum(mapped_scores) / len(mapped_scores)):.1f} of 100 over {len(mapped_scores)} criteria"
+    unplaced = len(scores) - len(mapped_scores)
     if unplaced:
         mean += (
             f" (of its {len(scores)} with a score {unplaced} have no place in the tree and count in the table of models "
@@ -234,11 +236,11 @@ def radars(material: DiagnosisMaterial, grid: Asset) -> list[Asset]:
 
 def categories(material: DiagnosisMaterial) -> Asset:
     """Return the table of categories: a row per category of the tree, a column per model."""
-    placed = {CapabilityPath.parse(leaf).category for leaf in leaves_in_order(material)}
+    names = {CapabilityPath.parse(leaf).category for leaf in leaves_in_order(material)}
     nodes = [
         node
         for node in in_order(material.tree)
-        if attributes_of(material.tree, node).layer == 1 and name_of(node) in placed
+        if attributes_of(material.tree, node).layer == 1 and name_of(node) in names
     ]
     extent = "1 category" if len(nodes) == 1 else f"{len(nodes)} categories"
     return _grid(material, "categories", "Categories by model", _grid_rows(material, nodes), extent)
@@ -261,7 +263,7 @@ def _grid_rows(material: DiagnosisMaterial, nodes: Sequence[str]) -> list[AssetR
                 cells=cells_of(
                     name_of(node), *(points_of(material, model, members[node]) for model in material.models)
                 ),
-                n=sum(scored for scored, _ in counts),
+                n=sum(n_scored for n_scored, _ in counts),
                 held=sum(total for _, total in counts),
                 node=node,
             )
@@ -292,12 +294,12 @@ def contrasts(material: DiagnosisMaterial) -> Asset:
     partial_rows: list[PartialRow] = []
     members = members_below(material.tree)
     scores = {model: material.scores(model) for model in models}
-    judged = set[str]().union(*scores.values(), *map(material.failures, models))
+    judged_criteria = set[str]().union(*scores.values(), *map(material.failures, models))
     leaf_order = leaves_in_order(material)
     draws = draws_for(len(leaf_order) * len(models))
     for leaf in leaf_order:
         shared = [criterion for criterion in members[leaf] if all(criterion in scores[model] for model in models)]
-        criteria_count = sum(criterion in judged for criterion in members[leaf])
+        criteria_count = sum(criterion in judged_criteria for criterion in members[leaf])
         heads = [
             AssetRow(
                 key=f"{model} {leaf}",
@@ -344,10 +346,10 @@ def contrasts(material: DiagnosisMaterial) -> Asset:
 
 def leaves_in_order(material: DiagnosisMaterial) -> list[str]:
     """Return the leaves or categories that have a criterion, in the tree's order."""
-    placed = set(mapping_of(material.tree).values())
+    leaves_with_criteria = set(mapping_of(material.tree).values())
     if material.grouping == "tree":
-        placed &= set(leaves(material.tree))
-    return [node for node in in_order(material.tree) if node in placed]
+        leaves_with_criteria &= set(leaves(material.tree))
+    return [node for node in in_order(material.tree) if node in leaves_with_criteria]
 
 
 def name_of(node: str) -> str:

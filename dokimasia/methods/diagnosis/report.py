@@ -183,7 +183,7 @@ def _marked_nodes(diagnosis: ReportedDiagnosis, data: ReportData) -> Iterator[Bl
                     _number(gap.value, "difference", "points of 100"),
                     figures.interval(gap, signed=True, digits=1),
                     _number(q_value.value, "p_value", ""),
-                    _counted(row),
+                    _count_cell(row),
                 ]
             )
     if rows:
@@ -251,7 +251,7 @@ def table(
         cells = [_cell(column, cell) for column, cell in zip(asset.columns, row.cells, strict=True)]
         if isinstance(row.cells[0].value, str):
             cells[0] = _text(asset.columns[0], row.cells[0].value, href)
-        rows.append([str(number), *cells, _counted(row)])
+        rows.append([str(number), *cells, _count_cell(row)])
     yield Table(columns, rows, asset.title, sortable=True)
     if len(asset.rows) > len(rows):
         command = f"dokimasia diagnose RUN --asset {asset.id}"
@@ -293,7 +293,7 @@ def _number(value: float | str | None, kind: str, unit: str) -> Span:
     return Span(f"{value:.{digits}f}", "strong", "", value)
 
 
-def _counted(row: AssetRow) -> Cell:
+def _count_cell(row: AssetRow) -> Cell:
     n_scored = figures.count(row.n)
     return n_scored if row.n == row.held else (n_scored, f"/{row.held:,}")
 

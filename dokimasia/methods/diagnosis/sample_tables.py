@@ -318,11 +318,11 @@ def failures(material: DiagnosisMaterial) -> Asset:
     for model in material.models:
         answers = material.answers_of(model)
         clusters = [answer.cluster for answer in answers]
-        failed = [answer for answer in answers if answer.failure is not None]
+        failed_answers = [answer for answer in answers if answer.failure is not None]
         kinds.update(answer.failure for answer in answers if answer.failure is not None)
-        total += len(failed)
-        for kind in ("any", *sorted({str(answer.failure) for answer in failed})):
-            of_kind = [answer for answer in failed if kind in ("any", answer.failure)]
+        total += len(failed_answers)
+        for kind in ("any", *sorted({str(answer.failure) for answer in failed_answers})):
+            of_kind = [answer for answer in failed_answers if kind in ("any", answer.failure)]
             hits = [answer.failure is not None and kind in ("any", answer.failure) for answer in answers]
             rows.append(
                 AssetRow(

@@ -51,15 +51,15 @@ def assets_of(material: DiagnosisMaterial) -> tuple[Asset, ...]:
     model `leaves/MODEL`, `nodes/MODEL`, `answers/MODEL`. If failure modes were analysed, `modes`, `modes/MODEL` and
     `examples/MODEL` follow. With a single model, tables that compare models are left out.
     """
-    several = len(material.models) > 1
+    has_several_models = len(material.models) > 1
     grid = heatmap(material)
     assets = [overall(material)]
-    if several:
+    if has_several_models:
         assets += [pairs(material), win_ties(material), top_ties(material), ranks(material)]
     if material.grouping == "tree":
         assets.append(categories(material))
     assets += [*radars(material, grid), grid]
-    if several:
+    if has_several_models:
         assets.append(contrasts(material))
     assets += leaf_tables(material, verdicts_of(material))
     assets += mode_tables(material)
@@ -85,16 +85,16 @@ def diagnose(home: Home, run: Run, *, tree: str | None = None, seed: int | None 
 
 def diagnosis_of(run: Run, diagnosis_data: DiagnosisData) -> Diagnosis:
     """Return the tables computed from a run's data."""
-    stored = diagnosis_data.loaded.stored if diagnosis_data.loaded else None
+    tree_version = diagnosis_data.loaded.stored if diagnosis_data.loaded else None
     material = diagnosis_data.material
     return Diagnosis(
         run=run.id,
         status=run.status,
         seed=material.seed,
         grouping=material.grouping,
-        tree=stored.tree if stored else "",
-        position=stored.position if stored else 0,
-        version=stored.id if stored else "",
+        tree=tree_version.tree if tree_version else "",
+        position=tree_version.position if tree_version else 0,
+        version=tree_version.id if tree_version else "",
         models=material.models,
         simulated=tuple(simulated_names(EVALUATION.read(run)[0].models.values())),
         notes=diagnosis_data.notes,

@@ -39,7 +39,7 @@ class ScoreCorrelation(Value):
 
 
 class BesideScores(Value):
-    """A figure of this run beside scores elsewhere, over the models that have both."""
+    """A figure of this run compared with scores in other benchmarks, over the models that have both."""
 
     points: dict[str, tuple[float, ...]] = Field(description="by model: the score elsewhere, and the figure")
     spearman: ScoreCorrelation | None = Field(
@@ -50,7 +50,7 @@ class BesideScores(Value):
 
 
 class MeasurePair(Value):
-    """How far two measures of the models say the same: figures of this run, or benchmarks."""
+    """The correlation of two measures of the models: figures of this run, or benchmarks."""
 
     first: str
     second: str
@@ -98,11 +98,13 @@ def with_mean(scores: Scores) -> Scores:
     """Return scores with the OC score first: the given one, or else the mean of models that have every benchmark."""
     if OC_SCORE in scores:
         return {OC_SCORE: scores[OC_SCORE], **scores}
-    every: dict[str, list[float]] = {}
+    scores_of: dict[str, list[float]] = {}
     for by_model in scores.values():
         for model, score in by_model.items():
-            every.setdefault(model, []).append(score)
-    means = {model: rounded(fmean(every[model])) for model in sorted(every) if len(every[model]) == len(scores)}
+            scores_of.setdefault(model, []).append(score)
+    means = {
+        model: rounded(fmean(scores_of[model])) for model in sorted(scores_of) if len(scores_of[model]) == len(scores)
+    }
     return {OC_SCORE: means, **scores}
 
 
@@ -150,13 +152,13 @@ def beside_scores(
 
 
 def _measure_pair(first: str, second: str, measures: Mapping[str, Mapping[str, float]]) -> MeasurePair:
-    compared = beside_scores(measures[first], measures[second])
+    comparison = beside_scores(measures[first], measures[second])
     return MeasurePair(
         first=first,
         second=second,
-        n=len(compared.points),
-        spearman=None if compared.spearman is None else compared.spearman.value,
-        r_squared=compared.r_squared,
+        n=len(comparison.points),
+        spearman=None if comparison.spearman is None else comparison.spearman.value,
+        r_squared=comparison.r_squared,
     )
 
 

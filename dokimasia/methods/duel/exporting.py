@@ -93,10 +93,10 @@ def _better(item: DuelItem) -> tuple[bool, str]:
     if "#" in item.model:
         return False, f"in the arm {item.model.partition('#')[2]}"
     verdicts = [judgement.verdict for judgement in item.judgements if judgement.asked == "verdict"]
-    known = [verdict for verdict in verdicts if verdict is not None]
-    if len(known) < len(PLACES):
+    valid_verdicts = [verdict for verdict in verdicts if verdict is not None]
+    if len(valid_verdicts) < len(PLACES):
         return False, "failed"
-    if not any(known):
+    if not any(valid_verdicts):
         return False, "tie"
-    better = all(verdict > 0 for verdict in known)
-    return better, "" if better or all(verdict < 0 for verdict in known) else "orders disagree"
+    better = all(verdict > 0 for verdict in valid_verdicts)
+    return better, "" if better or all(verdict < 0 for verdict in valid_verdicts) else "orders disagree"

@@ -83,7 +83,7 @@ def whole_number(value: float | None, pointer: str = "") -> Cell:
 
 
 class Verdicts(Value):
-    """How verdicts fell, for the evaluated model; there are `valid`, `one_order` and `failed` ones."""
+    """Counts of verdicts on the evaluated model, by verdict and by `valid`, `one_order` and `failed`."""
 
     much_better: Count
     better: Count
@@ -104,7 +104,7 @@ class Verdicts(Value):
 
 
 class RewardBoundsFigures(Value):
-    """What reward and win rate of all answers would be if every failed verdict were the worst, or the best."""
+    """Bounds of reward and win rate over all answers, with every failed verdict counted as the worst, or the best."""
 
     reward: Annotated[
         Bounds,
@@ -118,7 +118,7 @@ class RewardBoundsFigures(Value):
 
 
 class VerdictFigures(Value):
-    """What verdicts come to; intervals clustered by cases that share an image."""
+    """Reward, win rate and counts of verdicts; intervals clustered by cases that share an image."""
 
     reward: Annotated[
         Interval | None,
@@ -137,7 +137,7 @@ class VerdictFigures(Value):
 
 
 class Factuality(Value):
-    """Visual factuality, 0 to 10; cases that it does not apply to are no failures."""
+    """Visual factuality, 0 to 10; cases to which it does not apply are not failures."""
 
     n: Count = Field(description="cases that it applies to")
     not_applicable: Count = Field(
@@ -160,7 +160,7 @@ class Factuality(Value):
 
 
 class DuelPlaces(Value):
-    """How the order of places bears on verdicts, over answers with a valid verdict in both orders."""
+    """The effect of the order of places on verdicts, over answers with a valid verdict in both orders."""
 
     n: Count = Field(description="answers judged in both orders")
     consistency: Annotated[
@@ -187,7 +187,7 @@ class DuelPart(VerdictFigures):
 
 
 class Single(Value):
-    """What each order alone says: the model's answer shown `first`, or `second`; null where that was not asked."""
+    """The verdicts of each order alone: the model's answer shown `first`, or `second`; null if that order was not asked."""
 
     first: VerdictFigures | None
     second: VerdictFigures | None
@@ -220,7 +220,7 @@ def _signed_coefficient(value: float | None, pointer: str) -> Cell:
 
 
 class LengthBias(Value):
-    """How reward goes with the difference of an answer's length from the baseline's."""
+    """The correlation of reward with the difference in length from the baseline's answer."""
 
     n: Annotated[Count, Display("answers", write=lambda value, pointer: f"{value:,}")] = Field(
         description="answers with a verdict"
@@ -251,7 +251,7 @@ class LengthBias(Value):
 
 
 class ImageGap(Value):
-    """How far the answers of a second arm are from those of a first, in one measure."""
+    """The difference between the answers of a second arm and those of a first, in one measure."""
 
     n: Count = Field(description="answers that were judged in both")
     difference: Annotated[Interval | None, Display("difference", write=signed_reward)] = Field(
@@ -264,7 +264,7 @@ class ImageGap(Value):
 
 
 class LanguageModelGap(Value):
-    """A model that sees minus a language model, both by the same descriptions (Creation-MMBench, table 3)."""
+    """A vision model minus a language model, both answering from the same descriptions (Creation-MMBench, table 3)."""
 
     language_model: str = Field(description="the first of the two")
     model: str = Field(description="the second of the two: a model that sees")
@@ -273,14 +273,14 @@ class LanguageModelGap(Value):
 
 
 class WithoutImages(Value):
-    """What becomes of a model's figures without the images: the first arm sees them, the second does not."""
+    """The change of a model's figures without the images: the first arm sees them, the second does not."""
 
     reward: ImageGap
     factuality: ImageGap
 
 
 class Cases(Value):
-    """What the cases bring with them."""
+    """Counts of cases by the criteria, ground truth, images, category and task that they have."""
 
     general_criteria: Count = Field(
         description="cases without subjective criteria of their own, judged by general ones"
@@ -458,11 +458,11 @@ def part_figures(rows: Sequence[DuelRow], *, seed: int) -> DuelPart:
 
 def unasked(rows: Iterable[DuelRow]) -> int:
     """Return the number of verdicts that are missing because the budget ran out; a resume requests them."""
-    missing = 0
+    count = 0
     for row in rows:
         if row.failure in OPEN_KINDS:
-            missing += sum(verdict is None for verdict in row.verdicts.values())
-    return missing
+            count += sum(verdict is None for verdict in row.verdicts.values())
+    return count
 
 
 def verdict_figures(
@@ -480,20 +480,20 @@ def verdict_figures(
     """
     values: list[int] = []
     clusters: list[str] = []
-    every: list[int | None] = []
+    all_verdicts: list[int | None] = []
     for verdicts, cluster in answers:
-        judged = complete(verdicts)
-        values += judged
-        clusters += [cluster] * len(judged)
-        every += verdicts
-    valid = [verdict for verdict in every if verdict is not None]
+        complete_verdicts = complete(verdicts)
+        values += complete_verdicts
+        clusters += [cluster] * len(complete_verdicts)
+        all_verdicts += verdicts
+    valid = [verdict for verdict in all_verdicts if verdict is not None]
     counts = count_verdicts(values)
-    all_counts = count_verdicts(valid, failed=len(every) - len(valid))
+    all_counts = count_verdicts(valid, failed=len(all_verdicts) - len(valid))
     reward = win_rate = bounds = None
     if values:
         reward = interval_of(counts.reward or 0.0, reward_interval(values, clusters=clusters, seed=seed))
         win_rate = interval_of(counts.win_rate or 0.0, win_rate_interval(values, clusters=clusters))
-    if every:
+    if all_verdicts:
         bounds = RewardBoundsFigures(
             reward=_bounds(all_counts.reward_bounds), win_rate=_bounds(all_counts.win_rate_bounds)
         )
@@ -543,8 +543,8 @@ def one_order(rows: Sequence[DuelRow], place: Place, *, seed: int) -> VerdictFig
     rows = [row for row in rows if place in row.verdicts]
     if not rows:
         return None
-    missing = sum(row.verdicts[place] is None for row in rows if row.failure in OPEN_KINDS)
-    return verdict_figures([((row.verdicts[place],), row.cluster) for row in rows], seed=seed, unasked=missing)
+    n_unasked = sum(row.verdicts[place] is None for row in rows if row.failure in OPEN_KINDS)
+    return verdict_figures([((row.verdicts[place],), row.cluster) for row in rows], seed=seed, unasked=n_unasked)
 
 
 def _parts(rows: Sequence[DuelRow], part_of: Callable[[DuelRow], str], *, seed: int) -> dict[str, DuelPart]:
@@ -562,7 +562,7 @@ def _factuality(rows: Sequence[DuelRow], *, seed: int) -> Factuality | None:
     baseline_scores: list[float] = []
     clusters: list[str] = []
     valid: list[float] = []
-    failed = 0
+    failures = 0
     for row in applicable:
         for score, baseline_score in complete(row.factuality.values()):
             scores.append(score)
@@ -570,7 +570,7 @@ def _factuality(rows: Sequence[DuelRow], *, seed: int) -> Factuality | None:
             clusters.append(row.cluster)
         for judgement in row.factuality.values():
             if judgement is None:
-                failed += 1
+                failures += 1
             else:
                 valid.append(judgement[0])
     cases = len({row.sample_id for row in applicable})
@@ -579,10 +579,10 @@ def _factuality(rows: Sequence[DuelRow], *, seed: int) -> Factuality | None:
         not_applicable=len({row.sample_id for row in rows}) - cases,
         judged=len(scores),
         one_order=len(valid) - len(scores),
-        failed=failed,
+        failed=failures,
         model=mean_with_interval(scores, clusters, seed=seed, bounds=SCALE),
         baseline=mean_with_interval(baseline_scores, clusters, seed=seed, bounds=SCALE),
-        bounds=mean_bounds(sum(valid), sum(valid) + HIGHEST * failed, len(valid) + failed),
+        bounds=mean_bounds(sum(valid), sum(valid) + HIGHEST * failures, len(valid) + failures),
     )
 
 
@@ -625,16 +625,16 @@ def _language_models(models: Mapping[str, Sequence[DuelRow]], *, seed: int) -> t
     for first, second in product(by_text, by_text):
         if first not in models and second in models:
             gaps[first, second] = _gaps(models[f"{first}#{TEXT}"], models[f"{second}#{TEXT}"], seed=seed)
-    compared: list[LanguageModelGap] = []
+    model_gaps: list[LanguageModelGap] = []
     for (first, second), reward, factuality in _adjusted(gaps):
-        compared.append(LanguageModelGap(language_model=first, model=second, reward=reward, factuality=factuality))
-    return tuple(compared)
+        model_gaps.append(LanguageModelGap(language_model=first, model=second, reward=reward, factuality=factuality))
+    return tuple(model_gaps)
 
 
 def _gaps(first: Sequence[DuelRow], second: Sequence[DuelRow], *, seed: int) -> tuple[ImageGap, ImageGap]:
     """Return reward and visual factuality of the second arm minus those of the first, on the same cases and repeats."""
-    others = {(row.sample_id, row.repeat): row for row in second}
-    pairs = [(row, others[key]) for row in first if (key := (row.sample_id, row.repeat)) in others]
+    row_by_key = {(row.sample_id, row.repeat): row for row in second}
+    pairs = [(row, row_by_key[key]) for row in first if (key := (row.sample_id, row.repeat)) in row_by_key]
     return (
         _gap(pairs, lambda row: row.reward, widest=4 * REWARD, seed=seed),
         _gap(pairs, lambda row: row.factuality_score, widest=HIGHEST, seed=seed),

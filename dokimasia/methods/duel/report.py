@@ -170,10 +170,10 @@ def conclusion(data: ReportData) -> list[Cell]:
         (*spans(joined(results)), "."),
         *lead_sentences(run.lead, unit="points of reward", measure="mean reward", things="cases"),
     ]
-    failed = sum(model.verdicts.failed for model in run.models.values())
-    if failed:
+    failures = sum(model.verdicts.failed for model in run.models.values())
+    if failures:
         sentences.append(
-            f"{figures.several(failed, 'verdict')} failed and {is_or_are(failed)} not counted in these rates."
+            f"{figures.several(failures, 'verdict')} failed and {is_or_are(failures)} not counted in these rates."
         )
     return [*sentences, used_sentence(run)]
 
@@ -203,20 +203,20 @@ def missing_columns(models: Mapping[str, VerdictFigures]) -> list[TableColumn[An
 def failed_verdicts(row: TableRow[Any]) -> Cell:  # any subclass of VerdictFigures
     """Return the number of failed verdicts, without open ones."""
     verdicts: Verdicts = row.figures.verdicts
-    failed = verdicts.failed - verdicts.open
+    failures = verdicts.failed - verdicts.open
     path = "" if verdicts.open else f"{row.pointer}/verdicts/failed"
-    return figures.count(failed, path, tone="bad" if failed else "")
+    return figures.count(failures, path, tone="bad" if failures else "")
 
 
 def verdict_chart(models: Mapping[str, Verdicts]) -> Figure:
     """Return a bar chart of each model's valid verdicts in percent: worse to the left, better to the right."""
-    judged = [name for name, verdicts in models.items() if verdicts.valid]
-    names = [label(name) for name in judged]
+    model_names = [name for name, verdicts in models.items() if verdicts.valid]
+    names = [label(name) for name in model_names]
     traces: list[Figure] = []
     for key, side in OUTWARD:
         counts: list[int] = []
         shares: list[float] = []
-        for name in judged:
+        for name in model_names:
             count: int = getattr(models[name], key)
             counts.append(count)
             shares.append(100 * count / models[name].valid)
@@ -255,7 +255,7 @@ def verdict_chart(models: Mapping[str, Verdicts]) -> Figure:
                 "tickvals": [-100, -50, 0, 50, 100],
                 "ticktext": ["100", "50", "0", "50", "100"],
             },
-            "yaxis": names_axis(judged),
+            "yaxis": names_axis(model_names),
         },
     }
 
@@ -280,8 +280,8 @@ def _notes(run: DuelFigures) -> Iterator[str]:
         yield _describe_factuality(run.factuality, run.cases, run.samples)
     second_name = f"{run.baseline}#{AGAIN}"
     if second_name in run.models:
-        same = run.models[second_name].same_text
-        same_text = f"; {same:,} of them are the same text." if same else "."
+        n_same = run.models[second_name].same_text
+        same_text = f"; {n_same:,} of them are the same text." if n_same else "."
         yield f"{second_name} is the noise floor: a second answer of the baseline against its first{same_text}"
     failures = figures.kinds_of_failures(
         {name: {**model.failures, **model.left_open} for name, model in run.models.items()}, "answers"
@@ -521,7 +521,7 @@ def elsewhere(data: ReportData) -> Section | None:
     if comparison is None:
         return None
     by_figure = {"reward": comparison.reward, "visual factuality": comparison.factuality}
-    by_figure = {name: compared for name, compared in by_figure.items() if compared.points}
+    by_figure = {name: own_comparison for name, own_comparison in by_figure.items() if own_comparison.points}
     blocks = score_blocks(by_figure, OC_SCORE, "Figures beside the OC score")
     blocks += _redundancy(comparison)
     note = "A benchmark is redundant with another where both rank the models alike; few models show little of that."
@@ -537,11 +537,11 @@ def _redundancy(comparison: Elsewhere) -> Iterator[Block]:
     names = list(dict.fromkeys(name for pair in comparison.redundancy for name in (pair.first, pair.second)))
     rows: list[Sequence[Cell]] = []
     for row in names:
-        others = [values.get((row, column)) for column in names]
+        correlations = [values.get((row, column)) for column in names]
         rows.append(
             [
                 Span(row, "strong"),
-                *(figures.NOTHING if value is None else figures.number(value, digits=3) for value in others),
+                *(figures.NOTHING if value is None else figures.number(value, digits=3) for value in correlations),
             ]
         )
     about = "Redundancy: Spearman's correlation over models above the diagonal, R² below"
@@ -588,13 +588,13 @@ def lengths(data: ReportData) -> Section | None:
 
 def _length_sentence(biases: Mapping[str, LengthBias]) -> str:
     tested = 0
-    marked: dict[str, float] = {}
+    correlations: dict[str, float] = {}
     for name, bias in biases.items():
         tested += bias.adjusted is not None
         if figures.is_sure(bias.adjusted) and bias.r is not None:
-            marked[name] = bias.r
-    if marked:
-        return directions(marked, "reward")
+            correlations[name] = bias.r
+    if correlations:
+        return directions(correlations, "reward")
     if tested:
         return f"No model's reward correlates with answer length (tested for {figures.several(tested, 'model')})."
     return "For no model could it be tested whether reward correlates with answer length."
@@ -604,11 +604,11 @@ async def with_cases(home: Home, run: Run, data: ReportData, samples: int) -> Re
     """Return the report data with the cases that the page displays, failed ones first."""
     rows = results(home, run.id)
     ids = list(dict.fromkeys(row.sample_id for row in rows if row.sample_id))
-    failed = {row.sample_id for row in rows if row.failure}
-    shown_ids, selection = select_samples(run, ids, failed, samples)
+    failed_ids = {row.sample_id for row in rows if row.failure}
+    shown_ids, selection = select_samples(run, ids, failed_ids, samples)
     items = [item for id in shown_ids for item in duel_items(home, run, id)]
-    shown = samples_of(home, run.id, shown_ids)
-    images = {image.sha256: image for sample in shown.values() for image in sample.images}
+    page_samples = samples_of(home, run.id, shown_ids)
+    images = {image.sha256: image for sample in page_samples.values() for image in sample.images}
     return replace(data, selection=selection, samples=items, pictures=pictures_of(home, images))
 
 
@@ -625,8 +625,8 @@ def cases(data: ReportData) -> Section | None:
                 picture = data.pictures[image.sha256]
                 problem = f": {picture.problem}" if picture.problem else ""
                 pictures.append(Image(picture.uri, f"image {len(pictures) + 1}{problem}"))
-        failed = any(item.failure for item in case_items)
-        title = f"{id} · with a failure" if failed else id
+        has_failure = any(item.failure for item in case_items)
+        title = f"{id} · with a failure" if has_failure else id
         folds.append(Fold(title, (*pictures, *case_blocks(case_items, cut, baseline=with_baseline)), f"case-{id}"))
     if not folds:
         return None
@@ -666,11 +666,11 @@ def case_blocks(items: Sequence[DuelItem], cut: Cut, *, baseline: bool) -> Itera
                 shown_texts.add((model, item.repeat, text))
         if texts:
             yield Texts(texts, prose=True)
-        judged = [_judgement(judgement, item, cut) for judgement in item.judgements]
-        if not judged:
-            failed = Span(f"{item.failure}: {item.reason}", "bad")
-            judged = [((f"{item.model}{repeat} against {item.baseline}: ", failed), "")]
-        yield Texts(judged)
+        judgement_texts = [_judgement(judgement, item, cut) for judgement in item.judgements]
+        if not judgement_texts:
+            reason = Span(f"{item.failure}: {item.reason}", "bad")
+            judgement_texts = [((f"{item.model}{repeat} against {item.baseline}: ", reason), "")]
+        yield Texts(judgement_texts)
 
 
 def _question(item: DuelItem, cut: Cut) -> Iterator[Block]:
@@ -704,8 +704,8 @@ def _judgement(judgement: JudgementItem, item: DuelItem, cut: Cut) -> tuple[Cell
     other_place = "second" if judgement.place == "first" else "first"
     order = f"{item.model} shown {judgement.place}, {item.baseline} {other_place}: "
     if judgement.failure:
-        failed = f"{judgement.asked} failed, {judgement.failure}: {judgement.reason}"
-        return (order, Span(failed, "bad")), ""
+        reason = f"{judgement.asked} failed, {judgement.failure}: {judgement.reason}"
+        return (order, Span(reason, "bad")), ""
     reasoning = judgement.said or ""
     if len(reasoning) > LONGEST_REASONING:
         n_cut = len(reasoning) - LONGEST_REASONING

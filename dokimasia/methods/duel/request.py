@@ -103,9 +103,9 @@ Sees = Literal["image", "text"]
 class DuelRequest(DataRequest):
     """Compare models' answers to the cases of DATA with a baseline's: a judge sees each pair in both orders.
 
-    Of a line of DATA `meta` may hold `criteria` (a text, or `subjective` and `factuality`), `task_name` and `ground_truth`.
-    The same command continues interrupted duels, or prints their results. Several DATA, or a file of a suite, are a run
-    each, and the board over them is printed.
+    In a line of DATA, `meta` may contain `criteria` (a text, or `subjective` and `factuality`), `task_name` and
+    `ground_truth`. The same command continues interrupted duels, or prints their results. With several DATA, or a file
+    of a suite, each data set is a run, and the board over them is printed.
     """
 
     VERB: ClassVar[str] = "duel"
@@ -299,10 +299,10 @@ async def accept(request: DuelRequest, session: Session, *, sparse: bool = False
     check_request(request)
     prompt = prompt_of_protocol("duel_verdict", published=request.protocol == "published")
     judge_use = JudgeUse("comparison in pairs", PAIRWISE, prompt, one_order=request.single)
-    chosen = chosen_judge(request.judge, request.choose_judge, request.passports, session, judge_use)
-    if chosen.judge is None:
+    choice = chosen_judge(request.judge, request.choose_judge, request.passports, session, judge_use)
+    if choice.judge is None:
         raise ConfigError("name the judge with --judge, or several with --choose-judge and their passports")
-    request = request.model_copy(update={"judge": chosen.judge, "choose_judge": (), "passports": chosen.passports})
+    request = request.model_copy(update={"judge": choice.judge, "choose_judge": (), "passports": choice.passports})
     samples, skipped = await asyncio.to_thread(session.samples, request)
     if not samples:
         raise DataError(f"{request.data}: no case in it; duels need at least one line with id and prompt")
@@ -317,7 +317,7 @@ async def accept(request: DuelRequest, session: Session, *, sparse: bool = False
         names = sorted({spec.ref.name for spec in (*plan.candidates, *plan.text_models)} | {plan.baseline_name})
         plan = plan.model_copy(update={"elsewhere": await asyncio.to_thread(read_scores, request.scores, names)})
     plan = plan.model_copy(update={"prompts": prompts_used(session.library, _prompt_names(plan, samples))})
-    accepted = Accepted(
+    acceptance = Accepted(
         plan=plan,
         estimate=with_greedy_notes(expected_calls(plan, samples, criteria, session.library), plan),
         samples=samples,
@@ -326,7 +326,7 @@ async def accept(request: DuelRequest, session: Session, *, sparse: bool = False
         first=samples[0],
         request=request,
     )
-    return await held(accepted, request, session, judges=(plan.judge,), ways=(judge_use,), chosen=chosen.why)
+    return await held(acceptance, request, session, judges=(plan.judge,), ways=(judge_use,), chosen=choice.why)
 
 
 class ExistingResponses(NamedTuple):
@@ -465,7 +465,7 @@ def _answered_samples(
     if responses is None or request.on_bad_sample == "fail":
         return samples, {}
     names = _models_in_files(request, responses)
-    answered: list[Sample] = []
+    complete: list[Sample] = []
     left_out: dict[str, str] = {}
     for sample in samples:
         missing_models = [name for name in names if not _answered_by(responses, sample, name)]
@@ -474,8 +474,8 @@ def _answered_samples(
             reason = f"sample {sample.id!r} is left out: no answer of {', '.join(missing_models)}"
             left_out[sample.id] = f"{responses.path}: {reason}"
         else:
-            answered.append(sample)
-    return (answered, left_out) if answered else (samples, {})
+            complete.append(sample)
+    return (complete, left_out) if complete else (samples, {})
 
 
 def _answered_by(responses: Responses, sample: Sample, model: str) -> bool:
@@ -573,8 +573,8 @@ def expected_calls(
             described = frames["describe_images"] + size.images_for(plan.describer)
             calls.append(ExpectedCalls(plan.describer, 1, described, described_tokens, "describe"))
             if plan.descriptions == "specific":
-                sent = frames["observe"] + size.text
-                calls.append(ExpectedCalls(plan.describer, 1, sent, OBSERVED_TOKENS, "describe"))
+                input_tokens = frames["observe"] + size.text
+                calls.append(ExpectedCalls(plan.describer, 1, input_tokens, OBSERVED_TOKENS, "describe"))
             described_case = frames["candidate_described"] + size.text + described_tokens
             for spec in plan.answering_described:
                 calls.append(ExpectedCalls(spec, plan.repeats, described_case, ANSWER_TOKENS, "answer"))
@@ -589,10 +589,10 @@ def expected_calls(
         ):
             if sees == "none":
                 continue
-            sent = frames[name] + size.text + 2 * ANSWER_TOKENS + len(text) // CHARACTERS_PER_TOKEN
+            input_tokens = frames[name] + size.text + 2 * ANSWER_TOKENS + len(text) // CHARACTERS_PER_TOKEN
             if sees == "image":
-                sent += size.images_for(plan.judge)
-            calls.append(ExpectedCalls(plan.judge, judgements, sent, JUDGED_TOKENS, name))
+                input_tokens += size.images_for(plan.judge)
+            calls.append(ExpectedCalls(plan.judge, judgements, input_tokens, JUDGED_TOKENS, name))
     return total_estimate(calls, len(samples), items=len(samples) * plan.per_sample)
 
 

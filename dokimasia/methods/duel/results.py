@@ -60,7 +60,7 @@ ONE_ORDER = "one order"
 
 
 class JudgementItem(Value):
-    """What the judge said in one order, with its reply (`said`) where one case alone is read."""
+    """The judge's judgement in one order, with its reply (`said`) if a single case is read."""
 
     asked: Literal["verdict", "factuality"]
     place: Place
@@ -100,19 +100,19 @@ class DuelItem(Value):
 def figures_of_run(home: Home, run: Run) -> DuelFigures:
     """Return the figures of duels; the same stored rows give the same bytes."""
     plan = run.plan_as(DuelPlan)
-    stored = results(home, run.id)
+    result_rows = results(home, run.id)
     samples = samples_by_id(home, run.id)
     rows = duel_rows(home, run)
     tables = duel_tables(rows, seed=run.seed)
     models: dict[str, DuelledModel] = {}
     for name, scores in tables.models.items():
-        model_rows = [row for row in stored if shown_name(row.model, row.arm) == name]
+        model_rows = [row for row in result_rows if shown_name(row.model, row.arm) == name]
         models[name] = DuelledModel(**dict(scores), **calls_and_costs(home, model_rows))
     return DuelFigures(
         **heading(run, plan),
-        **calls_and_costs(home, stored),
+        **calls_and_costs(home, result_rows),
         samples=len(samples),
-        open_items=len(samples) * plan.per_sample - len(stored),
+        open_items=len(samples) * plan.per_sample - len(result_rows),
         baseline=plan.baseline_name,
         repeats=plan.repeats,
         orders=2 if len(plan.places) > 1 else 1,
@@ -176,22 +176,22 @@ def duel_rows(home: Home, run: Run) -> list[DuelRow]:
     plan = plan_of(run)
     samples = samples_by_id(home, run.id)
     clusters = clusters_by_sample(home, run.id)
-    stored = exported_rows(method_of(run), results(home, run.id))
-    judged = judgements(home, stored)
-    responses = _responses(home, stored, judged)
+    result_rows = exported_rows(method_of(run), results(home, run.id))
+    judgements_by_item = judgements(home, result_rows)
+    responses = _responses(home, result_rows, judgements_by_item)
     tokens = _output_tokens(home, responses)
     rows: list[DuelRow] = []
-    for row in stored:
-        sample, answer_judgements = samples[row.sample_id], judged[row.item]
+    for row in result_rows:
+        sample, answer_judgements = samples[row.sample_id], judgements_by_item[row.item]
         response = responses.get(row.response_id or "")
         opponent = responses.get(answer_judgements[0].baseline) if answer_judgements else None
         words = longer = None
-        same = False
+        is_same_text = False
         if response is not None:
             words = len(response.text.split())
             if opponent is not None:
                 longer = words - len(opponent.text.split())
-                same = response.text == opponent.text
+                is_same_text = response.text == opponent.text
         rows.append(
             DuelRow(
                 sample_id=row.sample_id,
@@ -206,7 +206,7 @@ def duel_rows(home: Home, run: Run) -> list[DuelRow]:
                 words=words,
                 tokens=tokens.get(row.response_id or ""),
                 longer=longer,
-                same=same,
+                same=is_same_text,
             )
         )
     return rows
@@ -238,13 +238,13 @@ def read_items(home: Home, run: Run, sample: str | None = None) -> Iterator[Duel
     ledger = SqliteLedger(home)
     rows = exported_rows(method_of(run), ordered_rows(home, run, sample))
     plan = plan_of(run)
-    judged = judgements(home, rows)
-    responses = _responses(home, rows, judged)
+    judgements_by_item = judgements(home, rows)
+    responses = _responses(home, rows, judgements_by_item)
     described = descriptions(home, rows)
     ids = {row.sample_id for row in rows}
     cases = {case.id: case for case in load_samples(home, run.id) if case.id in ids}
     for row in rows:
-        case, answer_judgements = cases[row.sample_id], judged[row.item]
+        case, answer_judgements = cases[row.sample_id], judgements_by_item[row.item]
         opponent = plan.opponent_of(row)
         if answer_judgements:
             opponent_response: str | None = answer_judgements[0].baseline
@@ -283,12 +283,12 @@ def read_items(home: Home, run: Run, sample: str | None = None) -> Iterator[Duel
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, object]]:
     """Return the values of `COLUMNS` for each row; missing ones are null."""
     plan = plan_of(run)
-    judged = judgements(home, rows)
-    responses = _responses(home, rows, judged)
+    judgements_by_item = judgements(home, rows)
+    responses = _responses(home, rows, judgements_by_item)
     samples = samples_by_id(home, run.id)
     exports: list[dict[str, object]] = []
     for row in rows:
-        answer_judgements = judged[row.item]
+        answer_judgements = judgements_by_item[row.item]
         sample = samples[row.sample_id]
         not_applicable = ""
         if plan.factuality != "none":

@@ -47,8 +47,8 @@ async def _walk(job: Job[P], sample: Sample, items: list[AnswerItem], attempt: i
     options = job.plan.options.model_copy(update={"baseline": opponent})
     context = replace(job.context.at_attempt(attempt), options=options)
     state = await job.walk(duel, {"sample": value_id(sample), "items": states}, name, context=context)
-    finished: list[duel.Duel] = state["items"]
-    return [_row(job, sample, item, duel_state) for item, duel_state in zip(items, finished, strict=True)]
+    duel_states: list[duel.Duel] = state["items"]
+    return [_row(job, sample, item, duel_state) for item, duel_state in zip(items, duel_states, strict=True)]
 
 
 def _existing_responses(plan: DuelPlan, sample: Sample, item: AnswerItem, opponent: str) -> dict[str, str]:

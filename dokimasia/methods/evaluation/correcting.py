@@ -27,9 +27,9 @@ Reason = Annotated[str, StringConstraints(strip_whitespace=True, max_length=500)
 
 
 class CorrectionTarget(Value):
-    """What a person corrects: one model's answer to a sample, or with `leave_out` the sample itself.
+    """A correction by a person: of one model's answer to a sample, or with `leave_out` of the sample itself.
 
-    What is not named stays as it stands: corrections of one answer add up until `undo` takes all of them back.
+    Fields that are not named stay unchanged: corrections of one answer add up until `undo` takes all of them back.
     """
 
     sample: str = Field(min_length=1, max_length=4000, examples=["photo-17"])
@@ -191,8 +191,8 @@ async def _corrected_answer(
         )
     if target.answer == row.verdict:
         return now._replace(final_id=row.final_id, verdict=row.verdict)
-    judged = await store.get(FinalAnswer, row.final_id)
-    corrected = judged.model_copy(update={"verdict": target.answer, "rule": "person", "failure": None})
+    answer = await store.get(FinalAnswer, row.final_id)
+    corrected = answer.model_copy(update={"verdict": target.answer, "rule": "person", "failure": None})
     return now._replace(final_id=await store.put(corrected), verdict=target.answer)
 
 
@@ -204,34 +204,34 @@ async def _corrected_scores(
         raise InputError(
             f"sample {target.sample}: the answer{_of(target)} has no scores that could be corrected{retry}"
         )
-    judged = await store.get(CheckpointScores, row.judgement_id)
+    original = await store.get(CheckpointScores, row.judgement_id)
     weights = (await store.get(CriteriaSet, row.criteria_id)).weights
     corrected = criterion_scores(await store.get(CheckpointScores, now.judgement_id))
     for number, score in target.criteria.items():
         if number > len(corrected):
             raise InputError(f"sample {target.sample}: there are criteria 1 to {len(corrected)}, not {number}")
-        if score == NOT_STATED and not judged.stated:
+        if score == NOT_STATED and not original.stated:
             raise InputError(
                 f"sample {target.sample}, criterion {number}: the judge was not asked what is stated: give 1 to 5"
             )
         corrected[number - 1] = score
-    if corrected == criterion_scores(judged):
+    if corrected == criterion_scores(original):
         return columns_of(row)._replace(final_id=now.final_id, verdict=now.verdict)
     scores = tuple(score or 1 for score in corrected)
-    was = criterion_scores(judged)
-    reasons = [reason if corrected[place] == was[place] else None for place, reason in enumerate(judged.reasons)]
+    was = criterion_scores(original)
+    reasons = [reason if corrected[place] == was[place] else None for place, reason in enumerate(original.reasons)]
     judgement = CheckpointScores.model_validate(
         {
-            **judged.model_dump(),
+            **original.model_dump(),
             "scores": scores,
-            "stated": tuple(score != NOT_STATED for score in corrected) if judged.stated else (),
+            "stated": tuple(score != NOT_STATED for score in corrected) if original.stated else (),
             "reasons": tuple(reasons),
             "score": weighted_score(scores, weights),
-            "provenance": judged.provenance.model_copy(update={"model": f"corrected by hand: {person}"}),
+            "provenance": original.provenance.model_copy(update={"model": f"corrected by hand: {person}"}),
         }
     )
     share, stated_score = None, None
-    if judged.stated:
+    if original.stated:
         share, stated_score = addressed_score(scores, judgement.addressed, weights)
     id = await store.put(judgement)
     return now._replace(judgement_id=id, score=judgement.score, stated=share, stated_score=stated_score)

@@ -155,9 +155,9 @@ def _read_line(line: bytes, where: str) -> CollectedCriteria:
     except ValidationError as error:
         first = list_faults(error)[0]
         raise DataError(f"{where}: {first.field or 'criteria'}: {first.message}") from None
-    broken = check_criteria(criteria.criteria, prompt, wording=False)
-    if broken:
-        rules = "; ".join(rule.text for rule in broken)
+    violations = check_criteria(criteria.criteria, prompt, wording=False)
+    if violations:
+        rules = "; ".join(rule.text for rule in violations)
         raise DataError(f"{where}: the criteria of sample {sample} break the rules: {rules}")
     chain_id = None if chain is None else value_id(chain)
     return CollectedCriteria(sample, sample_digest, value_id(criteria), chain_id)

@@ -193,9 +193,9 @@ def _mean(row: TableRow[ModelPair]) -> Cell:
     return Span(figures.signed_text(difference.mean), "strong" if row.figures.sure else "")
 
 
-def _changed(row: TableRow[ModelPair]) -> Cell:
-    changed = row.figures.changed
-    return f"{changed.higher} / {changed.equal} / {changed.lower}"
+def _change_cell(row: TableRow[ModelPair]) -> Cell:
+    changes = row.figures.changed
+    return f"{changes.higher} / {changes.equal} / {changes.lower}"
 
 
 COLUMNS: list[TableColumn[ModelPair]] = [
@@ -213,7 +213,7 @@ COLUMNS: list[TableColumn[ModelPair]] = [
     column("adjusted"),
     computed_column(
         "higher / equal / lower",
-        _changed,
+        _change_cell,
         meaning="samples on which the model with the higher mean scores higher, equal, lower",
     ),
 ]
@@ -238,15 +238,15 @@ def _share_blocks(pairs: Sequence[ModelPair]) -> list[Block]:
         shares = "; ".join(_shares(unequal_share_pairs))
         text = f"The models address different, though large, shares of the criteria weight: {shares}."
         blocks.append(Paragraph(text, "note"))
-    compared = [pair for pair in pairs if pair.strict_accuracy is not None or pair.both_stated is not None]
-    if compared:
-        if any(pair.both_stated is not None for pair in compared):
+    comparable_pairs = [pair for pair in pairs if pair.strict_accuracy is not None or pair.both_stated is not None]
+    if comparable_pairs:
+        if any(pair.both_stated is not None for pair in comparable_pairs):
             about = "Strict accuracy, and scores on the criteria that both models address"
-            spoken = table(ModelPair, _rows(compared), [*ACCURACY_COLUMNS, *SPOKEN_COLUMNS], about)
+            spoken = table(ModelPair, _rows(comparable_pairs), [*ACCURACY_COLUMNS, *SPOKEN_COLUMNS], about)
         else:
-            spoken = table(ModelPair, _rows(compared), [*ACCURACY_COLUMNS, UNDECIDED_COLUMN], "Strict accuracy")
-        folded = len(compared) > MOST_OPEN
-        blocks.append(Fold(f"All {len(compared)} pairs, by what they address", (spoken,)) if folded else spoken)
+            spoken = table(ModelPair, _rows(comparable_pairs), [*ACCURACY_COLUMNS, UNDECIDED_COLUMN], "Strict accuracy")
+        folded = len(comparable_pairs) > MOST_OPEN
+        blocks.append(Fold(f"All {len(comparable_pairs)} pairs, by what they address", (spoken,)) if folded else spoken)
     return blocks
 
 

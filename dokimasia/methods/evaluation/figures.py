@@ -79,9 +79,9 @@ class OverSamples(Value):
 
 
 class LengthAndScore(Value):
-    """How far longer answers score higher: Pearson's correlation of log length and score over scored answers.
+    """The tendency of longer answers to score higher: Pearson's correlation of log length and score over scored answers.
 
-    The correlation is null with fewer than ten images, or where lengths or scores do not vary.
+    The correlation is null with fewer than ten images, or if lengths or scores do not vary.
     """
 
     n: Annotated[Count, Display("scored answers")] = Field(description="scored answers")
@@ -142,7 +142,7 @@ class TokenFigures(Value):
 
 
 class UsageFigures(Used):
-    """What calls used, each counted once."""
+    """The usage of calls, each counted once."""
 
     tokens: TokenFigures
 
@@ -155,7 +155,7 @@ class ModelScores(UsageFigures, Scores):
 
 
 class Surviving(Value):
-    """What is left of a model's score without the image, over samples that are scored with and without."""
+    """The share of a model's score that remains without the image, over samples scored with and without it."""
 
     n: Annotated[Count, Display("samples", "scored in both arms")] = Field(
         description="samples scored with and without"
@@ -172,7 +172,7 @@ class Surviving(Value):
 
 
 class FaultsFound(Value):
-    """What became of faults of one kind."""
+    """The outcomes of faults of one kind."""
 
     mended: Count = Field(description="sent back and gone since, or asked for by the sample's own question")
     dropped: Count = Field(description="left out with their criterion")
@@ -201,7 +201,7 @@ class SampleLeftOut(Value):
 
 
 class AsJudged(Value):
-    """A model's figures as the judge left them, on all samples."""
+    """A model's figures before corrections by hand, on all samples."""
 
     n: Count = Field(description="samples")
     n_scored: Count = Field(description="samples with a scored answer")
@@ -210,7 +210,7 @@ class AsJudged(Value):
 
 
 class HandCorrections(Value):
-    """What people corrected by hand: the figures count it. They chose the answers, which are no draw from all."""
+    """Corrections by hand, which the figures include. People chose the answers, so these are no random sample."""
 
     answers: Count = Field(description="answers of which a person has the last word")
     of: Count = Field(description="answers of the samples that count")
@@ -220,7 +220,7 @@ class HandCorrections(Value):
 
 
 class ScoreReasons(Value):
-    """The reasons that the judge was asked for."""
+    """Counts of the reasons that the judge was asked to give."""
 
     scores: Count = Field(description="scores of a criterion, all answers together, before any correction by hand")
     missing: Count = Field(description="of these, scores that the judge gave no reason for")
@@ -254,7 +254,7 @@ class EvaluationFigures(DataFigures):
 
 
 class AnswerFigures(Value):
-    """The figures that answers alone decide, as in `EvaluationFigures`."""
+    """The figures that depend on answers alone, as in `EvaluationFigures`."""
 
     models: dict[str, ModelScores]
     length: LengthAndScore
@@ -329,9 +329,9 @@ class AnsweredSamples:
     @property
     def points(self) -> LengthPoints:
         """The answers that have both a score and a length."""
-        chosen = np.isfinite(self.scores) & (self.lengths > 0)
-        lengths = np.array([log2(length) for length in self.lengths[chosen].tolist()])
-        return LengthPoints(self.clusters[self.samples[chosen]], lengths, self.scores[chosen])
+        valid = np.isfinite(self.scores) & (self.lengths > 0)
+        lengths = np.array([log2(length) for length in self.lengths[valid].tolist()])
+        return LengthPoints(self.clusters[self.samples[valid]], lengths, self.scores[valid])
 
 
 class CollectedAnswers(NamedTuple):
@@ -412,15 +412,15 @@ def summarise(
 
 def _lead(models: Mapping[str, AnsweredSamples], *, seed: int) -> Lead | None:
     """Return the best model's lead in strict accuracy, or in score if no sample has a reference answer."""
-    compared = {name: samples for name, samples in models.items() if "#" not in name}
+    samples_by_model = {name: samples for name, samples in models.items() if "#" not in name}
     clusters: dict[str, int] = {}
-    for samples in compared.values():
+    for samples in samples_by_model.values():
         clusters |= zip(samples.ids, samples.clusters.tolist(), strict=True)
-    shares = {name: samples.right_shares() for name, samples in compared.items()}
+    shares = {name: samples.right_shares() for name, samples in samples_by_model.items()}
     if any(shares.values()):
-        highest = {name: samples.right_shares(undecided_right=True) for name, samples in compared.items()}
+        highest = {name: samples.right_shares(undecided_right=True) for name, samples in samples_by_model.items()}
         return lead_of(shares, clusters, widest=1.0, seed=seed, unit=100.0, highest=highest)
-    scores = {name: samples.by_sample(samples.scores) for name, samples in compared.items()}
+    scores = {name: samples.by_sample(samples.scores) for name, samples in samples_by_model.items()}
     return lead_of(scores, clusters, widest=HIGHEST - LOWEST, seed=seed)
 
 
@@ -431,12 +431,12 @@ def scores_of(samples: AnsweredSamples, *, seed: int, judged: bool) -> Scores:
     counts = np.bincount(samples.samples[is_scored], minlength=len(samples.ids))
     kinds: list[FailureKind] = []
     unscored: dict[int, FailureKind] = {}
-    failed = np.zeros(len(samples.ids))
+    failures = np.zeros(len(samples.ids))
     for answer in np.flatnonzero(~is_scored).tolist():
         if (kind := samples.failures[answer]) is not None:
             sample = int(samples.samples[answer])
             kinds.append(kind)
-            failed[sample] += 1
+            failures[sample] += 1
             if not counts[sample]:
                 unscored.setdefault(sample, kind)
     accuracy = None
@@ -446,13 +446,13 @@ def scores_of(samples: AnsweredSamples, *, seed: int, judged: bool) -> Scores:
         accuracy = strict_accuracy(words, samples.clusters[samples.samples[referenced]].tolist())
     bounds = None
     if judged:
-        known = np.flatnonzero(counts + failed)
-        low, high = (total((sums + end * failed)[known] / (counts + failed)[known]) for end in ATOMS)
-        bounds = mean_bounds(low, high, len(known))
+        nonempty = np.flatnonzero(counts + failures)
+        low, high = (total((sums + end * failures)[nonempty] / (counts + failures)[nonempty]) for end in ATOMS)
+        bounds = mean_bounds(low, high, len(nonempty))
     repeated = is_scored & (counts > 1)[samples.samples]
     by_sample, ends = np.argsort(samples.samples[repeated], kind="stable"), np.cumsum(counts[counts > 1])
     return Scores(
-        **coverage(zip(counts.tolist(), failed.astype(np.intp).tolist(), strict=True)),
+        **coverage(zip(counts.tolist(), failures.astype(np.intp).tolist(), strict=True)),
         strict_accuracy=accuracy,
         score=_over_samples(samples, samples.scores, ATOMS, seed=seed),
         bounds=bounds,
@@ -468,8 +468,8 @@ def scores_of(samples: AnsweredSamples, *, seed: int, judged: bool) -> Scores:
 def _over_samples(samples: AnsweredSamples, column: Floats, ends: tuple[float, float], *, seed: int) -> Interval | None:
     """Return the mean over samples of their means over repeats; None without values."""
     means = samples.means(column)
-    known = np.isfinite(means)
-    return mean_with_interval(means[known], samples.clusters[known], seed=seed, bounds=ends)
+    valid = np.isfinite(means)
+    return mean_with_interval(means[valid], samples.clusters[valid], seed=seed, bounds=ends)
 
 
 def _with_number(samples: AnsweredSamples, column: Floats, ends: tuple[float, float], *, seed: int) -> OverSamples:
@@ -530,16 +530,16 @@ def _usage(used: LedgerUsage | None) -> UsageFigures:
 def figures_of_run(home: Home, run: Run) -> EvaluationFigures:
     """Return the figures of an evaluation; the same stored rows give the same bytes."""
     plan = run.plan_as(EvaluationPlan)
-    judged = plan.judge is not None
+    has_judge = plan.judge is not None
     with ThreadPoolExecutor(1) as other_thread:
         usage_read = other_thread.submit(usage_of, home, run.id)
         samples, rows = count_items(home, run.id)
         collected = collect(scored_answers(home, run.id))
-        used, together = usage_read.result()
-    usage = {shown_name(model, arm): amount for (kind, model, arm), amount in used.items() if kind == "score"}
-    preparation = used.get(("replay", "", ""))
+        usage_by_work, together = usage_read.result()
+    usage = {shown_name(model, arm): amount for (kind, model, arm), amount in usage_by_work.items() if kind == "score"}
+    preparation = usage_by_work.get(("replay", "", ""))
     answers = summarise(
-        collected, seed=run.seed, judged=judged, usage=usage, preparation=preparation, together=together
+        collected, seed=run.seed, judged=has_judge, usage=usage, preparation=preparation, together=together
     )
     return EvaluationFigures(
         **heading(run, plan),
@@ -548,10 +548,10 @@ def figures_of_run(home: Home, run: Run) -> EvaluationFigures:
         forked_from=_parent(run),
         ask=plan.ask if plan.asked else None,
         protocol=plan.protocol,
-        criteria=criteria_figures(home, run.id) if judged else None,
+        criteria=criteria_figures(home, run.id) if has_judge else None,
         reasons=reason_figures(home, run.id) if plan.reasons else None,
         **dict(answers),
-        corrections=_hand_corrections(home, run, judged=judged),
+        corrections=_hand_corrections(home, run, judged=has_judge),
     )
 
 
@@ -603,7 +603,7 @@ def criteria_figures(home: Home, run_id: str) -> CriteriaFigures:
     clusters: list[str] = []
     only_final: list[bool] = []
     counts: list[float] = []
-    checked = 0
+    checked_sets = 0
     became: Counter[tuple[str, str]] = Counter()
     [(end,)] = home.all("SELECT coalesce(max(position) + 1, 0) FROM run_samples WHERE run_id = ?", (run_id,))
     for start in range(0, end, PAGE):
@@ -614,7 +614,7 @@ def criteria_figures(home: Home, run_id: str) -> CriteriaFigures:
             clusters.append(cluster)
             only_final.append(all(criterion["final"] for criterion in criteria))
             counts.append(len(criteria))
-            checked += criteria_set["checked"]
+            checked_sets += criteria_set["checked"]
             became.update((fault["defect"], fault["became"]) for fault in criteria_set["faults"])
     faults: dict[Defect, FaultsFound] = {}
     for defect in get_args(Defect):
@@ -629,7 +629,7 @@ def criteria_figures(home: Home, run_id: str) -> CriteriaFigures:
         points=mean(counts),
         only_final=counted_rate(only_final, clusters),
         contradicting=contradicting,
-        checked=checked,
+        checked=checked_sets,
         faults=faults,
     )
 
@@ -640,13 +640,13 @@ def reason_figures(home: Home, run_id: str) -> ScoreReasons:
         "SELECT j.body FROM results r JOIN judgements j ON j.id = r.judgement_id "
         "WHERE r.run_id = ? AND r.kind = 'score' AND r.judgement_id IS NOT NULL"
     )
-    scores, missing = 0, 0
+    scores, n_missing = 0, 0
     for (body,) in home.all(sql, (run_id,)):
         judgement = orjson.loads(body)
         n_reasons = sum(reason is not None for reason in judgement.get("reasons", ()))
         scores += len(judgement["scores"])
-        missing += len(judgement["scores"]) - n_reasons
-    return ScoreReasons(scores=scores, missing=missing)
+        n_missing += len(judgement["scores"]) - n_reasons
+    return ScoreReasons(scores=scores, missing=n_missing)
 
 
 COLUMNS: dict[str, ColumnType] = {

@@ -62,13 +62,13 @@ async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
     if request.judge is not None:
         judges |= dict.fromkeys(judged_steps, session.judge(request.judge))
     candidates = _candidates(old, request, session, node)
-    changed = _steps_with_prompts(prompts, judged_steps)
-    changed |= {step for step in JUDGED if model_identity(judges[step]) != model_identity(old.judge_of(step))}
+    changed_steps = _steps_with_prompts(prompts, judged_steps)
+    changed_steps |= {step for step in JUDGED if model_identity(judges[step]) != model_identity(old.judge_of(step))}
     if candidates != old.candidates:
-        changed.add("answer")
-    if not changed:
+        changed_steps.add("answer")
+    if not changed_steps:
         raise InputError(_nothing_changes(old, request, node))
-    rerun = steps_to_rerun({node, *changed})
+    rerun = steps_to_rerun({node, *changed_steps})
     points = resume_points(session.opened, parent.id, rerun)
     judge = judges["score"]
     scoring = model_identity(judge)
@@ -100,9 +100,9 @@ async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
     )
     plan = as_configured_now(plan, session.settings)
     stored = session.store_samples(forked)
-    accepted = stored.accepted(plan, estimate(plan, stored.sizes, session.library), needs=(parent.id,))
-    accepted = await with_passports(accepted, forked, session, stored)
-    return forked, accepted, {"steps": _steps(plan, rerun), "taken_over": len(points)}
+    acceptance = stored.accepted(plan, estimate(plan, stored.sizes, session.library), needs=(parent.id,))
+    acceptance = await with_passports(acceptance, forked, session, stored)
+    return forked, acceptance, {"steps": _steps(plan, rerun), "taken_over": len(points)}
 
 
 def _steps(plan: EvaluationPlan, rerun: Collection[str]) -> list[dict[str, object]]:
@@ -120,15 +120,15 @@ def _steps(plan: EvaluationPlan, rerun: Collection[str]) -> list[dict[str, objec
 
 def _changed_prompts(old: EvaluationPlan, versions: Mapping[str, str], node: str) -> set[str]:
     """Return the names of the prompts that differ from the run's; the named step or a later one must use each."""
-    changed = {name for name, version in old.prompts.items() if versions[name] != version}
+    names = {name for name, version in old.prompts.items() if versions[name] != version}
     for step in STEPS[: NAMES.index(node)]:
-        early = sorted(changed.intersection(step.prompts))
+        early = sorted(names.intersection(step.prompts))
         if early:
             raise InputError(
                 f"the prompt {early[0]!r} differs from that of the run, and {step.name} asks by it, which comes before "
                 f"{node}: fork from {step.name}, or leave that prompt as it was"
             )
-    return changed
+    return names
 
 
 def _steps_with_prompts(prompts: Collection[str], judged_steps: Collection[str]) -> set[str]:
@@ -193,7 +193,7 @@ def resume_points(home: Home, run_id: str, rerun: Collection[str]) -> dict[str, 
     replays = {row.sample_id: row for row in rows if row.kind == "replay"}
     ledger = SqliteLedger(home)
     prompts = [prompt for step in STEPS if step.name not in rerun for prompt in step.prompts]
-    labels = {key: used.label for key, used in ledger.calls_for(key for row in rows for key in row.calls).items()}
+    labels = {key: call.label for key, call in ledger.calls_for(key for row in rows for key in row.calls).items()}
     points: dict[str, ResumePoint] = {}
     for row in rows:
         point = None
@@ -317,8 +317,8 @@ def judge_agreed(calls: tuple[str, ...], ledger: SqliteLedger) -> bool:
 
     After a yes no further chain is written, so a final yes is about the current chain.
     """
-    used = ledger.calls_for(calls)
-    verdicts = [key for key in calls if key in used and used[key].label == "equivalence"]
+    calls_by_key = ledger.calls_for(calls)
+    verdicts = [key for key in calls if key in calls_by_key and calls_by_key[key].label == "equivalence"]
     if not verdicts:
         return False
     _, reply = ledger.rebuild(verdicts[-1])

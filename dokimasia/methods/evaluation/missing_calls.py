@@ -1,4 +1,4 @@
-"""The calls of an evaluation that the ledger lacks: its steps are walked over some samples with the ledger's replies alone."""
+"""Count the calls of an evaluation missing from the ledger, by walking its steps over some samples with its replies."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 V = TypeVar("V", bound=Value)
 JUDGE_ANSWER = "judge_answer"
-"""The part of the step `score` in which the judge says whether an answer is right, where no rule can."""
+"""The part of the step `score` in which the judge decides whether an answer is right, where no rule can."""
 
 STEP_OF_PROMPT = {
     "solver": "write_chain",
@@ -32,7 +32,7 @@ STEP_OF_PROMPT = {
     "criteria_published": "extract_criteria",
     "criteria_check": "judge_criteria",
 }
-"""The step of a replay that asks by each prompt."""
+"""The step of a replay that uses each prompt."""
 
 
 async def missing_calls(
@@ -40,9 +40,8 @@ async def missing_calls(
 ) -> Counter[tuple[str, str]]:
     """Return the calls that an evaluation of these samples would send, by step and model.
 
-    The steps are walked as in the run, with the replies that the ledger has, and the rules decide what they decide there. Where
-    a reply is missing, all steps that depend on it count in full: they may come to less. With tools the judge's steps count
-    in full, too.
+    The steps are walked as in the run, with replies from the ledger and the same rules. All steps that depend on a missing
+    reply count in full, although the run may need fewer calls; with tools, so do the judge's steps.
     """
     walk = LedgerWalk(plan, home, library, responses)
     for sample in samples:
@@ -51,29 +50,29 @@ async def missing_calls(
 
 
 class _ReadStore(MemoryStore):
-    """A store in memory over the values of a home, which is only read."""
+    """A store in memory on top of the values of a home, which are only read."""
 
     def __init__(self, home: Home) -> None:
         super().__init__()
-        self._below = SqliteValueStore(home)
+        self._base = SqliteValueStore(home)
 
     async def get(self, type_: type[V], id: str) -> V:
         if id in self._values:
             return await super().get(type_, id)
-        return await self._below.get(type_, id)
+        return await self._base.get(type_, id)
 
 
 class LedgerWalk:
-    """Walks the steps of an evaluation with the ledger's replies.
+    """A walk through the steps of an evaluation with the ledger's replies.
 
     Attributes:
-        missing: the calls that the ledger lacks, and those that depend on them, by step and model.
+        missing: the number of calls missing from the ledger or dependent on missing ones, by step and model.
     """
 
     def __init__(
         self, plan: EvaluationPlan, home: Home, library: PromptLibrary, responses: Responses | None = None
     ) -> None:
-        """Read the imported criteria, if the plan has any; `responses` are answers that exist."""
+        """Read the imported criteria of a plan; `responses` are existing answers."""
         from dokimasia.graphs.context import Context
         from dokimasia.graphs.evaluation import cognitive_replay
 
@@ -89,75 +88,75 @@ class LedgerWalk:
             self._imported = {entry.sample_digest: entry.criteria_id for entry in load_collection(home, plan.criteria)}
 
     async def sample(self, sample: Sample) -> None:
-        """Add what is left to ask about a sample."""
+        """Add the remaining calls about a sample."""
         id = await self._store.put(sample)
         if self._plan.judge is None:
             await self._answers(sample, id)
             return
         criteria = self._imported.get(sample.digest) or await self._criteria(sample, id)
-        if criteria is None:  # the replay failed for good: nobody is asked about this sample any more
+        if criteria is None:  # the replay failed permanently: no further calls about this sample
             return
         await self._score(sample, id, criteria)
 
     async def _criteria(self, sample: Sample, id: str) -> str | None:
-        """Return the id of the sample's criteria; empty if a call is left before them, None if they cannot be made."""
+        """Return the id of the sample's criteria; empty if they still need a call, None if they cannot be made."""
         steps = [step for step in REPLAYED if step in self._plan.steps_that_ask]
         if self._plan.tools:
             self._count(steps, sample)
             return ""
         state = await self._replay.ainvoke({"sample": id}, context=self._context)
-        missing = {STEP_OF_PROMPT[label] for label, _ in self._gateway.take_missing()}
-        if missing:
-            self._count(steps[min(map(steps.index, missing)) :], sample)
+        missing_steps = {STEP_OF_PROMPT[label] for label, _ in self._gateway.take_missing()}
+        if missing_steps:
+            self._count(steps[min(map(steps.index, missing_steps)) :], sample)
             return ""
         if state.get("failed"):
             return "" if state["failed"] in OPEN_KINDS else None
         return str(state["criteria"])
 
     def _count(self, steps: Sequence[str], sample: Sample) -> None:
-        """Count steps of a replay in full."""
+        """Count all calls of some steps of a replay."""
         for step in steps:
             if step == "judge_chain" and sample.reference_text is None:
                 continue
             self.missing[step, self._plan.judge_of(step).ref.name] += (
-                self._times(sample) if step == "write_chain" else 1
+                self._most_calls(sample) if step == "write_chain" else 1
             )
 
-    def _times(self, sample: Sample) -> int:
-        """Return how many calls an ask with the plan's tools takes at most."""
+    def _most_calls(self, sample: Sample) -> int:
+        """Return the maximum number of calls of an ask with the plan's tools."""
         return self._plan.looks + 1 if self._plan.tools and sample.images else 1
 
     async def _answers(self, sample: Sample, id: str) -> "list[AnswerState]":
-        """Return the answers to a sample, with a `response` where the ledger has it, and count the others."""
+        """Return the answers to a sample, with a `response` if the ledger has it, and count the calls for the others."""
         from dokimasia.graphs.answering import answer_items
 
-        asked = model_names(self._plan.asked)
-        listed = list(self._plan.items(sample.id))
+        live_models = model_names(self._plan.asked)
+        plan_items = list(self._plan.items(sample.id))
         items: list[AnswerState] = []
-        for item in listed:
-            if item.model not in asked and self._responses is not None:
+        for item in plan_items:
+            if item.model not in live_models and self._responses is not None:
                 response = await self._responses.kept(sample, item, self._store)
                 if response is not None:
                     items.append({**item.place, "response": response})
-        live: list[AnswerState] = [{**item.place} for item in listed if item.model in asked]
+        live: list[AnswerState] = [{**item.place} for item in plan_items if item.model in live_models]
         items += await answer_items(id, live, self._context, plain=self._plan.options.plain)
         for (_, model), count in self._gateway.take_missing().items():
             self.missing["answer", model] += count
         return items
 
     async def _score(self, sample: Sample, id: str, criteria: str) -> None:
-        """Count what is left to ask for the answers to a sample and their scores; without criteria all scores are."""
+        """Count the remaining calls for the answers to a sample and their scores; without criteria, all scores count."""
         from dokimasia.graphs.evaluation import checkpoint_scoring
 
         judge = self._plan.judge_of("score").ref.name
         states: list[AnswerState] = []
         for item in await self._answers(sample, id):
             if item.get("response"):
-                states.append(await self._decided(sample, item))
+                states.append(await self._decide_by_rule(sample, item))
             elif item.get("failed") not in (None, *OPEN_KINDS):
-                continue  # the candidate's reply cannot be used, and is not judged
+                continue  # the candidate's reply is unusable and not judged
             else:
-                self.missing["score", judge] += self._times(sample)
+                self.missing["score", judge] += self._most_calls(sample)
                 self.missing[JUDGE_ANSWER, judge] += sample.reference_text is not None
         if criteria and states and not self._plan.tools:
             await self._store.get(CriteriaSet, criteria)
@@ -167,11 +166,11 @@ class LedgerWalk:
                 self.missing[JUDGE_ANSWER if label == "equivalence" else "score", judge] += count
             return
         for item in states:
-            self.missing["score", judge] += self._times(sample)
+            self.missing["score", judge] += self._most_calls(sample)
             self.missing[JUDGE_ANSWER, judge] += not item.get("final")
 
-    async def _decided(self, sample: Sample, item: "AnswerState") -> "AnswerState":
-        """Return an answer with its verdict, where a rule gives one."""
+    async def _decide_by_rule(self, sample: Sample, item: "AnswerState") -> "AnswerState":
+        """Return an answer, with its verdict if a rule gives one."""
         from dokimasia.graphs.evaluation.checkpoint_scoring import by_rule
 
         response = await self._store.get(Response, item["response"])

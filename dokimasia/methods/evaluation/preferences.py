@@ -28,17 +28,17 @@ def files(home: Home, run: Run) -> Mapping[str, bytes]:
 
     def pairs() -> Iterator[PreferencePair]:
         for id, of_sample in groupby(rows, key=lambda row: row.sample_id):
-            known: dict[Correctness, list[AnswerOf]] = {"right": [], "wrong": []}
+            answers_by_verdict: dict[Correctness, list[AnswerOf]] = {"right": [], "wrong": []}
             for row in of_sample:
                 correctness = correctness_of(row.verdict, row.failure)
                 response = responses.get(row.response_id or "")
                 if row.arm:
                     left_out[f"in the arm {row.arm}"] += 1
-                elif correctness not in known or response is None:
+                elif correctness not in answers_by_verdict or response is None:
                     left_out["undecided" if correctness == "undecided" else "failed"] += 1
                 else:
-                    known[correctness].append(AnswerOf(shown_name(row.model, row.arm), response.text))
-            right, wrong = known.values()
+                    answers_by_verdict[correctness].append(AnswerOf(shown_name(row.model, row.arm), response.text))
+            right, wrong = answers_by_verdict.values()
             if right and wrong:
                 yield from (PreferencePair(samples[id], *pair) for pair in product(right, wrong))
             elif right or wrong:

@@ -192,7 +192,7 @@ def _highest_scores(data: ReportData) -> list[Cell]:
         verb = " scores "
     elif len(best) == 1:
         verb = " scores highest: "
-    return [(*_named(best), verb, *values, ".")]
+    return [(*_name_list(best), verb, *values, ".")]
 
 
 def _best(scores: Mapping[str, Interval]) -> list[str]:
@@ -217,7 +217,7 @@ def _findings(data: ReportData) -> list[Cell]:
         survives = figures.share(shares[most[0]], pointer("blind", most[0], "share"))
         end = ", more than for any other model." if len(shares) > len(most) else "."
         lines.append(
-            ("Without the image ", survives, " of the score above the floor survives for ", *_named(most), end)
+            ("Without the image ", survives, " of the score above the floor survives for ", *_name_list(most), end)
         )
     return lines
 
@@ -248,36 +248,36 @@ def strict_accuracy_lines(data: ReportData) -> list[Cell]:
     best = _highest(shares)
     measured = [_accuracy(accuracies[name], pointer("models", name, "strict_accuracy")) for name in best]
     if len(accuracies) == 1:
-        return [(*_named(best), ": strict accuracy ", *spans(measured[0]), ".")]
+        return [(*_name_list(best), ": strict accuracy ", *spans(measured[0]), ".")]
     if len(best) == 1:
         verb = " has the highest strict accuracy: "
     elif len(best) == len(accuracies):
         verb = " have the same strict accuracy: "
     else:
         verb = " share the highest strict accuracy: "
-    lines: list[Cell] = [(*_named(best), verb, *_joined(measured), ".")]
+    lines: list[Cell] = [(*_name_list(best), verb, *_joined(measured), ".")]
     highest = shares[best[0]]
     ahead: list[str] = []
     for name, accuracy in sorted(accuracies.items()):
         if name not in best and accuracy.upper is not None and accuracy.upper > highest:
             ahead.append(name)
     if ahead:
-        lines.append(("Undecided answers could put ", *_named(ahead), " ahead, if they are right."))
+        lines.append(("Undecided answers could put ", *_name_list(ahead), " ahead, if they are right."))
     return lines
 
 
 def _accuracy(accuracy: StrictShare, place: str) -> Cell:
     """Return a strict accuracy with its interval, and the range that undecided and failed answers allow."""
     pieces = [*spans(figures.right_of(accuracy, place)), f" of {figures.several(accuracy.n, 'answer')}"]
-    undecided, failed = accuracy.n_undecided, accuracy.answers - accuracy.n
+    undecided, failures = accuracy.n_undecided, accuracy.answers - accuracy.n
     if undecided:
         condition = "the undecided answer is" if undecided == 1 else f"the {undecided:,} undecided answers are"
         pieces += [", up to ", figures.upper_of(accuracy, place), f" if {condition} right"]
         if accuracy.outer is not None:
             pieces.append(f" ({figures.percent_limits(accuracy.outer, ' to ')} % with sampling error)")
-    if failed:
+    if failures:
         pieces.append(
-            f"; {failed:,} of {accuracy.answers:,} answers {has_or_have(failed)} no verdict, and over all answers it is "
+            f"; {failures:,} of {accuracy.answers:,} answers {has_or_have(failures)} no verdict, and over all answers it is "
         )
         pieces += spans(figures.percent_bounds(accuracy))
     return tuple(pieces)
@@ -289,7 +289,7 @@ def _highest(values: Mapping[str, float]) -> list[str]:
     return sorted(name for name, value in values.items() if value == highest)
 
 
-def _named(names: Sequence[str]) -> tuple[str | Span, ...]:
+def _name_list(names: Sequence[str]) -> tuple[str | Span, ...]:
     """Return names as part of a sentence: `a, b and c`."""
     pieces: list[str | Span] = []
     for index, name in enumerate(names):
@@ -369,7 +369,7 @@ def _coverage_line(data: ReportData) -> Cell:
     return (
         "Some answers have no score; the least covered ",
         "model is " if len(worst) == 1 else "models are ",
-        *_named(worst),
+        *_name_list(worst),
         ": ",
         *_joined(counts),
         " scored (",
@@ -438,28 +438,28 @@ def corrections_notice(corrections: HandCorrections) -> str:
 
 def scores(data: ReportData) -> Section:
     """Return the section on strict accuracy and scores by model, ordered by strict accuracy if it is known."""
-    evaluation, judged = evaluation_of(data), data.judged
+    evaluation, has_judge = evaluation_of(data), data.judged
     models, ranked = evaluation.models, data.ranked()
-    title = "Scores" if judged else "Strict accuracy"
+    title = "Scores" if has_judge else "Strict accuracy"
     if not models:
         return Section("scores", title, [_nothing_yet(evaluation)], menu="Scores")
     failing = any(without_undecided(model.failed_answers) or model.left_open for model in models.values())
     blocks: list[Block] = []
-    silence = _silence(models) if judged else ""
+    silence = _silence(models) if has_judge else ""
     if silence:
         blocks.append(Paragraph(silence, "warning"))
     points = _points(data)
     if points:
         dotted = "; dotted: what failures leave open" if failing else ""
-        known = any(model.strict_accuracy is not None for model in models.values())
-        order = "the most right answers first" if known else "best first"
+        has_references = any(model.strict_accuracy is not None for model in models.values())
+        order = "the most right answers first" if has_references else "best first"
         about = f"Mean scores {intervals_said(points)} of {figures.several(len(points), 'model')}, {order}{dotted}"
         blocks.append(Chart(interval_chart(points, title="mean score, 1 to 5", scale=SCALE), about))
     columns = _score_columns(data, failing=failing)
-    about = "Answers and scores by model" if judged else "Strict accuracy by model"
+    about = "Answers and scores by model" if has_judge else "Strict accuracy by model"
     blocks.append(table(ModelScores, rows_of(models, "models", order=ranked), columns, about))
     blocks += _notes(data)
-    return Section("scores", title, blocks, menu="Scores" if judged else "Accuracy")
+    return Section("scores", title, blocks, menu="Scores" if has_judge else "Accuracy")
 
 
 def _nothing_yet(evaluation: EvaluationFigures) -> Block:
@@ -498,7 +498,7 @@ def _has_undecided(models: Mapping[str, ModelScores]) -> bool:
 
 
 def _score_columns(data: ReportData, *, failing: bool) -> list[TableColumn[ModelScores]]:
-    judged = data.judged
+    has_judge = data.judged
     columns: list[TableColumn[ModelScores]] = [
         name_column("model"),
         *origin_columns(ModelScores, data.stored),
@@ -515,10 +515,10 @@ def _score_columns(data: ReportData, *, failing: bool) -> list[TableColumn[Model
             path=("strict_accuracy",),
             meaning="right answers, and all that did not fail",
             detail=True,
-            only="page" if judged and data.facts.status == "done" else None,
+            only="page" if has_judge and data.facts.status == "done" else None,
         ),
     ]
-    if not judged or _has_undecided(evaluation_of(data).models):
+    if not has_judge or _has_undecided(evaluation_of(data).models):
         columns.append(
             column(
                 "strict_accuracy",
@@ -528,10 +528,10 @@ def _score_columns(data: ReportData, *, failing: bool) -> list[TableColumn[Model
                 write=figures.undecided_of,
             )
         )
-    if judged:
+    if has_judge:
         columns += _judged_columns(data, failing=failing)
     if any(without_undecided(model.failed_answers) for model in evaluation_of(data).models.values()):
-        columns.append(computed_column("failed", _failed, meaning="answers", numeric=False, only="terminal"))
+        columns.append(computed_column("failed", _failure_cell, meaning="answers", numeric=False, only="terminal"))
     if any(model.left_open for model in evaluation_of(data).models.values()):
         columns.append(column("left_open", title="open", meaning="answers still to be made or judged", numeric=False))
     columns += [
@@ -563,7 +563,7 @@ def _judged_columns(data: ReportData, *, failing: bool) -> list[TableColumn[Mode
     ]
     if data.planted is not None:
         for index, head in enumerate(figures.PLANTED):
-            columns.append(computed_column(head.title, partial(_planted, data.planted, index), only=head.only))
+            columns.append(computed_column(head.title, partial(_planted_cell, data.planted, index), only=head.only))
     columns += [
         computed_column(
             "score (0–100)",
@@ -593,7 +593,7 @@ def _judged_columns(data: ReportData, *, failing: bool) -> list[TableColumn[Mode
     return columns
 
 
-def _planted(planted: Mapping[str, float], index: int, row: ScoresRow) -> Cell:
+def _planted_cell(planted: Mapping[str, float], index: int, row: ScoresRow) -> Cell:
     score = row.figures.score
     low, high = (None, None) if score is None else (score.low, score.high)
     return figures.within(planted.get(row.name), low, high)[index]
@@ -614,7 +614,7 @@ def _stated_score(row: ScoresRow) -> Cell:
     return figures.measured(interval, f"{row.pointer}/stated_score", ends=2)
 
 
-def _failed(row: ScoresRow) -> Cell:
+def _failure_cell(row: ScoresRow) -> Cell:
     return figures.failures(without_undecided(row.figures.failed_answers), f"{row.pointer}/failed_answers")
 
 
@@ -624,25 +624,25 @@ def without_undecided(failures: Mapping[FailureKind, int]) -> dict[FailureKind, 
 
 
 def _notes(data: ReportData) -> list[Block]:
-    evaluation, judged = evaluation_of(data), data.judged
+    evaluation, has_judge = evaluation_of(data), data.judged
     models = evaluation.models
-    used = figures.used(evaluation.together)
+    total_usage = figures.used(evaluation.together)
     right = "An answer is right if its final answer matches the reference. Rules decide where they can; "
-    right += "otherwise the judge does. " if judged else "what they cannot is undecided. "
+    right += "otherwise the judge does. " if has_judge else "what they cannot is undecided. "
     if _has_undecided(models):
         right += (
             "Strict accuracy counts undecided answers as not right, as benchmarks by exact match do; the figure after “up to” "
             "counts them as right. That range has no sampling error in it, and comes beside the interval. "
         )
-        if not judged:
+        if not has_judge:
             right += "To decide them, give the command again with --judge. "
     if evaluation.ask == "plain":
         right += (
             "The models were sent the bare question and not asked to show what their answers rest on: what an answer "
             "does not address says nothing of what the model can do. "
         )
-    if not judged:
-        total = f"All together: {used}. {_shared_calls(data)}".rstrip()
+    if not has_judge:
+        total = f"All together: {total_usage}. {_shared_calls(data)}".rstrip()
         return [Paragraph(right + INTERVALS, "note"), Only("terminal", (Paragraph(total, "note"),))]
     how = (
         "A judge scores each criterion of a sample from 1 to 5; an answer's score is their mean by weight, a sample's the "
@@ -652,7 +652,7 @@ def _notes(data: ReportData) -> list[Block]:
     criteria = (
         "Scores 1 to 5, higher is better; a criterion that is not addressed scores 1, and addressed is the share of "
         f"the criteria's weight that answers address. {evaluation.preparation.calls:,} calls of {_criteria_made(data)}. "
-        f"Their cost: {figures.cost_of(evaluation.preparation).text}. All together: {used}. {_shared_calls(data)}"
+        f"Their cost: {figures.cost_of(evaluation.preparation).text}. All together: {total_usage}. {_shared_calls(data)}"
     )
     return [
         Only("page", (Paragraph(right + how + INTERVALS, "note"), _lengths(evaluation))),
@@ -708,12 +708,12 @@ def _lengths(evaluation: EvaluationFigures) -> Block:
 
 def categories(data: ReportData) -> Section | None:
     """Return the section on the data's own categories; None if the data have no categories."""
-    models, judged, ranked = evaluation_of(data).models, data.judged, data.ranked()
+    models, has_judge, ranked = evaluation_of(data).models, data.judged, data.ranked()
     names = sorted({category for model in models.values() for category in model.by_category})
     if not names:
         return None
     blocks: list[Block] = []
-    if judged and len(names) * len(ranked) <= MOST_DRAWN:
+    if has_judge and len(names) * len(ranked) <= MOST_DRAWN:
         series = {name: [_category_point(models[name], category) for category in names] for name in ranked}
         points = [point for row in series.values() for point in row if point is not None]
         blocks.append(
@@ -723,9 +723,9 @@ def categories(data: ReportData) -> Section | None:
                 f"and {figures.several(len(ranked), 'model')}",
             )
         )
-    blocks.append(_categories_table(models, ranked, names, judged=judged))
+    blocks.append(_categories_table(models, ranked, names, judged=has_judge))
     contents = "Mean, 95 % interval and number of scored samples"
-    if not judged:
+    if not has_judge:
         contents = "Strict accuracy with 95 % intervals, and up to what if all undecided answers were right"
     blocks.append(
         Paragraph(
@@ -734,7 +734,7 @@ def categories(data: ReportData) -> Section | None:
             "note",
         )
     )
-    title = "Scores by category" if judged else "Strict accuracy by category"
+    title = "Scores by category" if has_judge else "Strict accuracy by category"
     return Section("categories", title, blocks, menu="Categories")
 
 
@@ -782,9 +782,9 @@ def _category_point(model: ModelScores, category: str) -> Point | None:
 
 def coverage(data: ReportData) -> Section:
     """Return the section on coverage: failures by kind with an example, and the bounds that allow for them."""
-    judged = data.judged
-    figure = "mean" if judged else "strict accuracy"
-    blocks = _coverage_of_scores(data) if judged else [_coverage_of_verdicts(data)]
+    has_judge = data.judged
+    figure = "mean" if has_judge else "strict accuracy"
+    blocks = _coverage_of_scores(data) if has_judge else [_coverage_of_verdicts(data)]
     text = "No failures, so the best and worst case are the same."
     if data.facts.status != "done":
         text = "No item has failed so far."
@@ -793,9 +793,9 @@ def coverage(data: ReportData) -> Section:
         for kind, reason in sorted(data.reasons.items()):
             rows.append([Span(kind, "bad"), FAILURE_MEANINGS.get(kind, ""), Span(reason, "code")])
         columns = [Column(title, numeric=False) for title in ("kind", "what it means", "an example")]
-        about = "Kinds of failure" if judged else "Kinds of failure, and what is undecided"
+        about = "Kinds of failure" if has_judge else "Kinds of failure, and what is undecided"
         blocks.append(Table(columns, rows, f"{about}, with an example of each"))
-        stays = "" if judged else "An undecided answer stays in it, as not right. "
+        stays = "" if has_judge else "An undecided answer stays in it, as not right. "
         text = (
             f"Failed answers are excluded from the {figure} and counted by kind; the bounds show how much they could change "
             f"it. {stays}The interval shows how much other samples could change it."
@@ -843,7 +843,7 @@ def _coverage_of_verdicts(data: ReportData) -> Block:
         column("strict_accuracy", "answers", title="answers", meaning="to samples with a reference answer"),
         computed_column("decided", _decided, meaning="to be right or wrong"),
         column("strict_accuracy", "n_undecided", title="undecided", meaning="no rule says whether they are right"),
-        computed_column("failed answers", _failed, numeric=False),
+        computed_column("failed answers", _failure_cell, numeric=False),
         column(
             "strict_accuracy",
             "coverage",
@@ -925,8 +925,8 @@ def means_by_repeat(rows: Iterable[ScoredAnswer]) -> dict[str, list[RepeatMean]]
     for model, repeats in scores.items():
         means[model] = []
         for repeat, values in sorted(repeats.items()):
-            scored = [value for value in values if value is not None]
-            means[model].append(RepeatMean(repeat=repeat, n=len(values), n_scored=len(scored), mean=mean(scored)))
+            valid = [value for value in values if value is not None]
+            means[model].append(RepeatMean(repeat=repeat, n=len(values), n_scored=len(valid), mean=mean(valid)))
     return means
 
 
@@ -1013,11 +1013,11 @@ def _arm_mean(models: Mapping[str, ModelScores], mark: str, row: TableRow[Surviv
 
 def cost(data: ReportData) -> Section:
     """Return the section on calls, tokens and cost, by model and for the criteria."""
-    evaluation, judged = evaluation_of(data), data.judged
+    evaluation, has_judge = evaluation_of(data), data.judged
     models, ranked = evaluation.models, data.ranked()
     sample_costs = {name: _cost_of_sample(models[name]) for name in ranked}
     rows: list[TableRow[UsageFigures]] = []
-    if judged:
+    if has_judge:
         rows.append(TableRow("chains and criteria", evaluation.preparation, "/preparation"))
     used_by: dict[str, UsageFigures] = {**models}
     rows += rows_of(used_by, "models", order=ranked)
@@ -1037,13 +1037,13 @@ def cost(data: ReportData) -> Section:
         column("tokens", "unknown"),
         cost_column(meaning="US dollars"),
     ]
-    if judged:
+    if has_judge:
         columns.append(
             computed_column("a scored sample", lambda row: _dollars(sample_costs.get(row.name)), meaning="US dollars")
         )
-    used = table(UsageFigures, rows, columns, "Calls, tokens and cost")
+    usage_table = table(UsageFigures, rows, columns, "Calls, tokens and cost")
     total = _total(evaluation.together)
-    blocks: list[Block] = [replace(used, rows=[*used.rows, total[: len(columns)]])]
+    blocks: list[Block] = [replace(usage_table, rows=[*usage_table.rows, total[: len(columns)]])]
     points: dict[str, tuple[float, float]] = {}
     for name in ranked:
         dollars, score = sample_costs[name], models[name].score
@@ -1053,7 +1053,7 @@ def cost(data: ReportData) -> Section:
         chart = cost_chart(points, title="US dollars a scored sample, answering and judging")
         blocks.append(Chart(chart, "Mean score over the cost of a scored sample, by model"))
     whose = ""
-    if judged:
+    if has_judge:
         whose = (
             "A model's calls are those that answered and those that judged its answers. Chains and criteria belong to the data "
             "and are made once: another candidate does not pay for them again. "
@@ -1135,13 +1135,13 @@ def _sides(
 
 
 async def _views(home: Home, run: Run, ids: Sequence[str]) -> tuple[list[dict[str, JsonValue]], dict[str, ImageRef]]:
-    stored, rows = samples_of(home, run.id, ids), rows_by_sample(home, run.id, ids)
+    page_samples, rows = samples_of(home, run.id, ids), rows_by_sample(home, run.id, ids)
     views_of_run = SampleViews(home, run)
     images: dict[str, ImageRef] = {}
     views: list[dict[str, JsonValue]] = []
     for id in ids:
-        images |= {image.sha256: image for image in stored[id].images}
-        view = await views_of_run.view(stored[id], rows.get(id, []))
+        images |= {image.sha256: image for image in page_samples[id].images}
+        view = await views_of_run.view(page_samples[id], rows.get(id, []))
         views.append(view.model_dump(mode="json"))
     return views, images
 

@@ -71,13 +71,14 @@ MAX_LOOKS = 100
 class EvaluationRequest(DataRequest):
     """Evaluate models on DATA: JSON lines, a VLMEvalKit TSV, Parquet, a folder of images (with --prompt), or hf://ORG/NAME.
 
-    Several DATA, or a file of a suite (YAML or TOML), are a run each, and the board over them is printed.
+    With several DATA, or a file of a suite (YAML or TOML), each data set is a run, and the board over them is printed.
 
-    Where the data have reference answers, whether an answer is right is decided by rules, and by the judge where no rule
-    can say. Without --judge there are rules alone, and what they cannot decide is a failure.
+    If the data have reference answers, rules decide whether an answer is right, and the judge decides where no rule
+    can. Without --judge there are only rules, and an answer that they cannot decide is a failure.
 
-    The judge replays the reasoning once a sample and draws atomic criteria from it; every candidate answers; the judge
-    scores all criteria of an answer in one call. The same command continues an interrupted run, or prints its results.
+    The judge replays the reasoning once per sample and draws atomic criteria from it; every candidate answers; the
+    judge scores all criteria of an answer in one call. The same command continues an interrupted run, or prints its
+    results.
     """
 
     VERB: ClassVar[str] = "evaluate"
@@ -138,30 +139,30 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
     """
     responses = read_answer_files(request.responses, request.data)
     check_request(request, session, responses)
-    stored = await asyncio.to_thread(session.store_samples, request)
-    uses = judge_uses(request, stored)
-    chosen = chosen_judge(request.judge, request.choose_judge, request.passports, session, *uses)
-    request = request.model_copy(update={"judge": chosen.judge, "choose_judge": (), "passports": chosen.passports})
-    if not stored.entries:
+    data = await asyncio.to_thread(session.store_samples, request)
+    uses = judge_uses(request, data)
+    choice = chosen_judge(request.judge, request.choose_judge, request.passports, session, *uses)
+    request = request.model_copy(update={"judge": choice.judge, "choose_judge": (), "passports": choice.passports})
+    if not data.entries:
         raise DataError(f"{request.data}: no sample in it; an evaluation needs at least one line with id and prompt")
     candidates, left_out = candidates_of(
         responses,
         request,
         models=request.models,
-        samples={sample.sample_id for sample in stored.places},
+        samples={sample.sample_id for sample in data.places},
         ask=lambda names: session.models(names, "--models"),
     )
-    stored.skipped += left_out
+    data.skipped += left_out
     tools = select_tools(request.tools)
     judge = None
     if request.judge is None:
         _check_options_without_judge(request)
-        _check_references(request, stored)
+        _check_references(request, data)
     else:
         judge = session.judge(request.judge)
     default: QuestionStyle = "plain" if request.protocol == "published" else "show"
     plan = EvaluationPlan(
-        data=stored.hash,
+        data=data.hash,
         judge=judge,
         candidates=candidates,
         repeats=repeats_of(request.repeats, responses, candidates),
@@ -183,11 +184,11 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
     )
     plan = plan.model_copy(update={"prompts": prompts_of_evaluation(plan, session.library)})
     if plan.criteria is not None:
-        _check_collection(session.opened, plan.criteria, stored.places)
-    accepted = stored.accepted(plan, estimate(plan, stored.sizes, session.library))
-    missing = partial(missing_calls, plan, session.library, stored.spread, responses)
-    accepted = replace(accepted, request=request, missing_calls=missing)
-    return await with_passports(accepted, request, session, stored, chosen=chosen.why)
+        _check_collection(session.opened, plan.criteria, data.places)
+    acceptance = data.accepted(plan, estimate(plan, data.sizes, session.library))
+    count_missing = partial(missing_calls, plan, session.library, data.spread, responses)
+    acceptance = replace(acceptance, request=request, missing_calls=count_missing)
+    return await with_passports(acceptance, request, session, data, chosen=choice.why)
 
 
 def check_request(request: EvaluationRequest, session: Session, responses: Responses | None) -> None:
@@ -365,17 +366,17 @@ def _calls_of_sample(
     equivalence = frames.get("equivalence", 0) + size.text + size.reference * 2
     if "write_chain" in steps:
         solver = plan.judge_of("write_chain")
-        sent = frames["solver"] + size.text + size.images_for(solver) + size.reference
-        yield ExpectedCalls(solver, 1, sent, CHAIN_TOKENS, "write_chain")
+        input_tokens = frames["solver"] + size.text + size.images_for(solver) + size.reference
+        yield ExpectedCalls(solver, 1, input_tokens, CHAIN_TOKENS, "write_chain")
         if plan.tools and size.images:
-            yield from _looks(solver, sent, plan.looks, step="write_chain")
+            yield from _looks(solver, input_tokens, plan.looks, step="write_chain")
     if "extract_criteria" in steps:
         extractor = plan.judge_of("extract_criteria")
-        sent = frames[f"criteria{published}"] + size.text + size.images_for(extractor) + CHAIN_TEXT
-        yield ExpectedCalls(extractor, 1, sent, CRITERIA_TOKENS, "extract_criteria")
+        input_tokens = frames[f"criteria{published}"] + size.text + size.images_for(extractor) + CHAIN_TEXT
+        yield ExpectedCalls(extractor, 1, input_tokens, CRITERIA_TOKENS, "extract_criteria")
     if "judge_criteria" in steps:
-        sent = frames["criteria_check"] + size.text + CHAIN_TEXT + CRITERIA_TEXT
-        yield ExpectedCalls(plan.judge_of("judge_criteria"), 1, sent, CHECK_TOKENS, "judge_criteria")
+        input_tokens = frames["criteria_check"] + size.text + CHAIN_TEXT + CRITERIA_TEXT
+        yield ExpectedCalls(plan.judge_of("judge_criteria"), 1, input_tokens, CHECK_TOKENS, "judge_criteria")
     if "judge_chain" in steps and size.reference:
         yield ExpectedCalls(plan.judge_of("judge_chain"), 1, equivalence, VERDICT_TOKENS, "judge_chain", True)
     for candidate in plan.candidates:

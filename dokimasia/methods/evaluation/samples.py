@@ -132,8 +132,8 @@ class SampleViews:
         """Return the judge's reason for its verdict on the final answer; empty if a rule or a person decided."""
         if final is None or final.rule != "judge" or not final.calls:
             return ""
-        answered = await self._ledger.get(final.calls[-1])
-        reply = None if answered is None else answered.reply
+        entry = await self._ledger.get(final.calls[-1])
+        reply = None if entry is None else entry.reply
         return (verdict_reason(reply.text) or "") if isinstance(reply, ChatReply) else ""
 
     async def _looks(self, row: ResultRow) -> tuple[Look, ...]:

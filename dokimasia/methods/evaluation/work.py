@@ -208,11 +208,11 @@ def _retried_replay(retry: Retry | None, ledger: SqliteLedger) -> dict[str, obje
     """
     if retry is None:
         return {}
-    failed = retry.failed
+    failed_row = retry.failed
     inputs = _earlier_attempt(retry)
-    if failed.chain_id is not None and failed.failure != "reference_contradicted":
-        inputs["chain"] = failed.chain_id
-        if judge_agreed(failed.calls, ledger):
+    if failed_row.chain_id is not None and failed_row.failure != "reference_contradicted":
+        inputs["chain"] = failed_row.chain_id
+        if judge_agreed(failed_row.calls, ledger):
             inputs["agreed"] = "judge"
     return inputs
 
@@ -224,13 +224,13 @@ def _retried_answer(retry: Retry | None) -> dict[str, object]:
     """
     if retry is None:
         return {}
-    failed = retry.failed
+    failed_row = retry.failed
     inputs = _earlier_attempt(retry)
-    is_decided = failed.verdict in ("right", "wrong")
+    is_decided = failed_row.verdict in ("right", "wrong")
     inputs |= {
-        "response": failed.response_id,
-        "final": failed.final_id if is_decided else None,
-        "judgement": failed.judgement_id,
+        "response": failed_row.response_id,
+        "final": failed_row.final_id if is_decided else None,
+        "judgement": failed_row.judgement_id,
     }
     return {name: value for name, value in inputs.items() if value}
 

@@ -28,7 +28,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
 write_all = lazy_function("dokimasia.methods.fingerprints.human_matching", "write_all")
-"""Writes a test's figures, and its trials for a reader, given home, run and folder; yields messages for the user."""
+"""Writes a test's figures, and its trials for a reader; takes home, run and folder, and yields messages for the user."""
 
 
 def _after(home: Home, run: Run, request: FingerprintRequest) -> Iterable[str]:

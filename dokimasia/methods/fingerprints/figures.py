@@ -66,14 +66,14 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 class OpenBounds(Value):
-    """What an accuracy over all trials could have been, whatever the failed ones would have come to; null without any."""
+    """Bounds of an accuracy over all trials, for any outcome of the failed ones; null without trials."""
 
     low: Fraction | None
     high: Fraction | None
 
 
 class MatchRates(Value):
-    """How often the reports on two models were given to the right ones; guessing reaches one half."""
+    """How often the reports on two models were matched to the right ones; guessing reaches one half."""
 
     trials: Count
     n: Count = Field(description="trials with a verdict")
@@ -265,9 +265,9 @@ def _hits(trials: Sequence[Trial]) -> list[bool]:
 def _match_rates(trials: Sequence[Trial], interval: ConfidenceInterval | None) -> MatchRates:
     """Return the number and share of right trials, with interval and bounds."""
     hits = _hits(trials)
-    right, failed = sum(hits), len(trials) - len(hits)
+    right, n_failed = sum(hits), len(trials) - len(hits)
     failures = Counter(trial.failure for trial in trials if trial.failure is not None)
-    bounds = mean_bounds(right, right + failed, len(trials))
+    bounds = mean_bounds(right, right + n_failed, len(trials))
     return MatchRates.model_validate(
         {
             "trials": len(trials),

@@ -146,7 +146,7 @@ async def take_matches(home: Home, text: str, path: Path) -> tuple[Run, int]:
         InputError: there are unusable lines; the message names each, and nothing is stored.
         NotFound: there is no such test.
     """
-    decisions, problems = _read(path)
+    decisions, problems = _read_decisions(path)
     run = _test_of(home, text, {decision.task for decision in decisions})
     tasks = dict(tasks_of(home, run))
     name = path.stem[:LONGEST_NAME]
@@ -242,7 +242,7 @@ def _earlier_letters(home: Home, run: Run, name: str) -> dict[str, str]:
     return {match.task: match.said for match in matches.values() if match.by == name}
 
 
-def _read(path: Path) -> tuple[list[ReaderDecision], list[Problem]]:
+def _read_decisions(path: Path) -> tuple[list[ReaderDecision], list[Problem]]:
     """Return the lines of a sheet or a JSONL file, and the problems of unreadable ones."""
     if path.suffix.casefold() == ".csv":
         return _read_sheet(path), []

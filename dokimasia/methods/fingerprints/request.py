@@ -42,8 +42,8 @@ ANSWER_TOKENS = 350
 class FingerprintRequest(WordsRequest):
     """Test whether reports on the models of RUN can be matched, without names, to answers that they were not written from.
 
-    The trials of a pair share no sample, so that there are fewer where the data are few. The same command continues an
-    interrupted test, or prints what it came to.
+    The trials of a pair share no sample, so small data sets have fewer trials. The same command continues an
+    interrupted test, or prints its results.
     """
 
     VERB: ClassVar[str] = "diagnose --fingerprint"

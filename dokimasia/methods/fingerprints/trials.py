@@ -135,27 +135,27 @@ def draw_tasks(
             key = ("trial", seed, first, second, number)
             a = first if unit_interval(*key, "a") < 0.5 else second
             b = second if a == first else first
-            chosen = sorted(order[number * size : (number + 1) * size])
+            ids = sorted(order[number * size : (number + 1) * size])
             lines: list[str] = []
-            removed = 0
-            for question, id in enumerate(chosen, start=1):
+            n_removed = 0
+            for question, id in enumerate(ids, start=1):
                 anonymous = [
                     anonymise(answers[model][id].text[:READ], (first, second, *aliases), others=other_names)
                     for model in (a, b)
                 ]
                 criteria = answers[a][id].criteria or answers[b][id].criteria
                 lines.append(_line(question, samples[id], criteria, *(text.text[:LONGEST] for text in anonymous)))
-                removed += sum(text.removed for text in anonymous)
+                n_removed += sum(text.removed for text in anonymous)
             tasks.append(
                 FingerprintTask(
                     first=first,
                     second=second,
                     trial=number + 1,
-                    samples=tuple(chosen),
+                    samples=tuple(ids),
                     a=a,
                     one=first if unit_interval(*key, "one") < 0.5 else second,
                     answers="\n".join(lines),
-                    removed=removed,
+                    removed=n_removed,
                     known=aliases,
                     others=other_names,
                 )
@@ -225,8 +225,8 @@ def _names(run: Run, models: Sequence[str]) -> dict[str, tuple[str, ...]]:
 
 def _balanced(ids: Sequence[str], samples: Mapping[str, Sample], key: str) -> Iterator[str]:
     """Yield samples in a random order that alternates between categories."""
-    drawn = sorted(ids, key=lambda id: (unit_interval("draw", key, id), id))
-    by_category = grouped(drawn, lambda id: samples[id].category or "")
+    order = sorted(ids, key=lambda id: (unit_interval("draw", key, id), id))
+    by_category = grouped(order, lambda id: samples[id].category or "")
     groups = [by_category[name] for name in sorted(by_category)]
     for turn in range(max(map(len, groups), default=0)):
         yield from (group[turn] for group in groups if turn < len(group))

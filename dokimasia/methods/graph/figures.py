@@ -28,7 +28,7 @@ class GraphModel(Value):
 
 
 class GraphFigures(Used, DataFigures):
-    """The figures of a run of a plug-in's graph; scores are listed with the items, since their meaning is the graph's."""
+    """The figures of a run of a plug-in's graph; scores are listed with the items, since the graph defines their meaning."""
 
     graph: str = Field(description="the graph's name")
     version: int = Field(description="the graph's version")
@@ -40,7 +40,7 @@ class GraphFigures(Used, DataFigures):
 
 
 class MadeValue(Value):
-    """A value that an item made; what its fields are is the graph's affair."""
+    """A value that an item made; the graph defines its fields."""
 
     type: str
     value: dict[str, JsonValue]

@@ -34,10 +34,10 @@ def section(data: ReportData) -> Section:
 def conclusion(data: ReportData) -> list[Cell]:
     """Return how many items were made or scored, how many failed, and what was spent."""
     graph = data.figures_as(GraphFigures)
-    n, finished = sum(model.n for model in graph.models.values()), 0
+    n, n_finished = sum(model.n for model in graph.models.values()), 0
     for model in graph.models.values():
-        finished += model.made + model.scored
-    return [f"{finished:,} of {figures.several(n, 'item')} of graph {graph.graph} finished.", used_sentence(graph)]
+        n_finished += model.made + model.scored
+    return [f"{n_finished:,} of {figures.several(n, 'item')} of graph {graph.graph} finished.", used_sentence(graph)]
 
 
 def items_section(data: ReportData) -> Section | None:
@@ -46,7 +46,7 @@ def items_section(data: ReportData) -> Section | None:
         return None
     items = [GraphItem.model_validate(view) for view in data.samples]
     note = Paragraph(data.selection.text, "note")
-    folds = [Fold(_title(item), tuple(_whole(item))) for item in items]
+    folds = [Fold(_title(item), tuple(_item_blocks(item))) for item in items]
     printed: list[Block] = []
     for item in items[:MOST_PRINTED]:
         printed += _preview(item)
@@ -60,10 +60,10 @@ def items_section(data: ReportData) -> Section | None:
 def sample(views: Views, cut: Cut) -> Iterator[Block]:
     """Yield the items of a sample with all values."""
     for view in views:
-        yield from _whole(GraphItem.model_validate(view))
+        yield from _item_blocks(GraphItem.model_validate(view))
 
 
-def _whole(item: GraphItem) -> Iterator[Block]:
+def _item_blocks(item: GraphItem) -> Iterator[Block]:
     yield Paragraph(Span(_title(item), "bad" if item.failure else "strong"))
     for value in item.values:
         yield Texts([(Span(value.type, "strong"), json.dumps(value.value, indent=2, ensure_ascii=False))])

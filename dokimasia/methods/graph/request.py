@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 class GraphRequest(DataRequest):
-    """Walk the samples of DATA through GRAPH, a graph that an installed plug-in brings (dokimasia plugins lists them).
+    """Run the samples of DATA through GRAPH, a graph of an installed plug-in (dokimasia plugins lists them).
 
-    The same command continues an interrupted run, or prints what came of it.
+    The same command continues an interrupted run, or prints its results.
     """
 
     VERB: ClassVar[str] = "graph"
@@ -70,19 +70,19 @@ async def accept(request: GraphRequest, session: Session) -> Accepted[GraphPlan]
     """Validate a request, and return its plan, its estimate and its samples."""
     graph = graph_of(request.graph, session.given)
     need_prompt = bool(getattr(graph, "NEEDS_PROMPT", True))
-    stored = await asyncio.to_thread(session.store_samples, request, need_prompt=need_prompt)
+    data = await asyncio.to_thread(session.store_samples, request, need_prompt=need_prompt)
     plan = GraphPlan(
         graph=graph.NAME,
         version=graph.VERSION,
-        data=stored.hash,
+        data=data.hash,
         limit=request.limit,
         seed=request.seed,
         judge=session.model(request.judge),
         walked=session.models(request.models, "--models"),
         prompts=dict(session.library.identity()),
     )
-    count = len(stored.entries)
-    return stored.accepted(plan, Estimate(samples=count, items=count * len(plan.names), models={}))
+    count = len(data.entries)
+    return data.accepted(plan, Estimate(samples=count, items=count * len(plan.names), models={}))
 
 
 def resumable(session: Session, run: Run, plan: GraphPlan, request: GraphRequest) -> None:

@@ -107,7 +107,7 @@ def _per_point(figure: "PerPoint | None", pointer: str) -> Cell:
 
 
 class Rankings(Value):
-    """What people said."""
+    """Counts of people's rankings."""
 
     annotators: Count
     samples: Count = Field(description="samples of which somebody ranked two responses or more")
@@ -127,7 +127,7 @@ class PeopleAgreement(Value):
 
 
 class PerPoint(Value):
-    """What was used for each point of accuracy, with the interval that the accuracy's leaves."""
+    """Usage per point of accuracy, with the interval that follows from that of the accuracy."""
 
     mean: float
     low: float | None
@@ -136,7 +136,7 @@ class PerPoint(Value):
 
 
 class PerPoints(Value):
-    """Calls and US dollars for each point of accuracy; null where they are not known, or nothing agrees."""
+    """Calls and US dollars per point of accuracy; null if unknown, or if nothing agrees."""
 
     calls: Annotated[PerPoint | None, Display("calls a point", write=_per_point)]
     cost: Annotated[
@@ -145,7 +145,7 @@ class PerPoints(Value):
 
 
 class MethodAgreement(Value):
-    """How far the scores of one judge and method rank responses as people do."""
+    """The agreement of one judge and method with people's rankings of responses."""
 
     accuracy: Annotated[Share, Display("accuracy", write=percent_share)] = Field(
         description="comparisons whose win, tie or loss agrees, the margin of ties fitted on other images"
@@ -172,7 +172,7 @@ class MethodAgreement(Value):
 
 
 class JudgedMethod(MethodAgreement, Used):
-    """How far one judge and method rank responses as people do."""
+    """The agreement of one judge and method with people's rankings, with usage and failures."""
 
     input_tokens: Annotated[Tokens, Display("tokens in", write=count)]
     output_tokens: Annotated[Tokens, Display("tokens out", write=count)]
@@ -197,7 +197,7 @@ class Gap(Value):
 
 
 class OrderEffect(Value):
-    """What the order in which a batch is shown does to the ranking."""
+    """The effect of the displayed order of a batch on the ranking."""
 
     orders: Annotated[Count, Display("orders", write=lambda value, pointer: str(value))]
     consistent: Annotated[Share, Display("same verdict in two orders", write=percent_share)] = Field(
@@ -332,10 +332,10 @@ def judge_agreement(comparisons: Comparisons, scores: Scores) -> JudgeAgreement:
     """Return the agreement of one judge and method with the ranked pairs."""
     first = np.array([scores.get((sample, model), np.nan) for sample, model, _ in comparisons.pairs])
     second = np.array([scores.get((sample, model), np.nan) for sample, _, model in comparisons.pairs])
-    judged = ~(np.isnan(first) | np.isnan(second))
-    first, second, human = first[judged], second[judged], comparisons.human[judged]
-    fitted = cross_fitted(first, second, human, comparisons.folds[judged])
-    return JudgeAgreement(judged, fitted, sides(first, second) == human)
+    both_scored = ~(np.isnan(first) | np.isnan(second))
+    first, second, human = first[both_scored], second[both_scored], comparisons.human[both_scored]
+    fitted = cross_fitted(first, second, human, comparisons.folds[both_scored])
+    return JudgeAgreement(both_scored, fitted, sides(first, second) == human)
 
 
 class JudgingTables(Value):
@@ -367,9 +367,9 @@ def judging_tables(comparisons: Comparisons, scores: Mapping[str, Mapping[str, S
 
 
 def _method_agreement(comparisons: Comparisons, agreement: JudgeAgreement) -> MethodAgreement:
-    judged: list[int] = np.flatnonzero(agreement.judged).tolist()
-    clusters = [comparisons.clusters[position] for position in judged]
-    unknown = len(comparisons) - len(judged)
+    positions: list[int] = np.flatnonzero(agreement.judged).tolist()
+    clusters = [comparisons.clusters[position] for position in positions]
+    unknown = len(comparisons) - len(positions)
     by_category: dict[str, Share] = {}
     for category in comparisons.category_names:
         in_category = comparisons.at(category)
@@ -382,10 +382,10 @@ def _method_agreement(comparisons: Comparisons, agreement: JudgeAgreement) -> Me
     return MethodAgreement(
         accuracy=share_of_hits(agreement.fitted.agreed.tolist(), clusters, unknown=unknown),
         by_category=by_category,
-        coverage=rounded(len(judged) / len(comparisons)) if len(comparisons) else None,
+        coverage=rounded(len(positions) / len(comparisons)) if len(comparisons) else None,
         margins=tuple(map(rounded, agreement.fitted.margins)),
         unfitted=share_of_hits(agreement.plain.tolist(), clusters, unknown=unknown),
-        ties=rounded(float(np.mean(agreement.fitted.predicted == 0))) if judged else None,
+        ties=rounded(float(np.mean(agreement.fitted.predicted == 0))) if positions else None,
         **_beside_people(comparisons, agreement)._asdict(),
     )
 
@@ -396,8 +396,8 @@ def _beside_people(comparisons: Comparisons, agreement: JudgeAgreement) -> Besid
     people: dict[str, dict[str, int]] = {}
     for annotator, pair, side in zip(comparisons.annotators, names, comparisons.human.tolist(), strict=True):
         people.setdefault(annotator, {})[pair] = side
-    judged = [pair for pair, is_judged in zip(names, agreement.judged, strict=True) if is_judged]
-    verdicts: dict[str, int] = dict(zip(judged, agreement.fitted.predicted.tolist(), strict=True))
+    judged_pairs = [pair for pair, is_judged in zip(names, agreement.judged, strict=True) if is_judged]
+    verdicts: dict[str, int] = dict(zip(judged_pairs, agreement.fitted.predicted.tolist(), strict=True))
     return beside_people(
         people,
         verdicts,
@@ -464,7 +464,7 @@ def order_effect(rankings: Iterable[Sequence[ShownRanking]], *, orders: int, see
         orders: number of orders of each sample.
         seed: seed of the test.
     """
-    same: list[bool] = []
+    agreements: list[bool] = []
     same_clusters: list[str] = []
     preferences: list[int] = []
     clusters: list[str] = []
@@ -475,14 +475,14 @@ def order_effect(rankings: Iterable[Sequence[ShownRanking]], *, orders: int, see
             clusters += [ranking.cluster] * len(signs)
         for first, second in combinations(sample_rankings, 2):
             verdicts, second_verdicts = _verdicts(first), _verdicts(second)
-            same += [verdicts[pair] == side for pair, side in second_verdicts.items()]
+            agreements += [verdicts[pair] == side for pair, side in second_verdicts.items()]
             same_clusters += [first.cluster] * len(second_verdicts)
     p_value = None
     if preferences:
         p_value = rounded(sign_flip_test(preferences, clusters=clusters, seed=seed).p_value)
     return OrderEffect(
         orders=orders,
-        consistent=share_of_hits(same, same_clusters),
+        consistent=share_of_hits(agreements, same_clusters),
         earlier=share_of_hits([preference > 0 for preference in preferences], clusters),
         p_value=p_value,
     )
@@ -537,26 +537,26 @@ def figures_of_run(home: Home, run: Run) -> JudgingFigures:
     ranked = ranked_models(rankings.rankings)
     rows = {row.item: row for row in results(home, run.id)}
     units = all_units(plan, ranked)
-    judged: Judged = {}
+    judgements: Judged = {}
     for name, unit in units.items():
-        method_rows = judged.setdefault((unit.judge, unit.method), [])
+        method_rows = judgements.setdefault((unit.judge, unit.method), [])
         if name in rows:
             method_rows.append((unit, rows[name]))
     clusters = clusters_by_sample(home, run.id)
     categories = _categories(home, run, plan)
     comparisons = comparisons_of(rankings.rankings, clusters, categories, seed=run.seed)
-    batches = _batches(home, judged, clusters)
+    batches = _batches(home, judgements, clusters)
     judges = [spec.ref.name for spec in plan.judges]
     scores: dict[str, dict[str, Scores]] = {}
     for judge in judges:
-        scores[judge] = {method: _scores(home, judged, judge, method, batches) for method in plan.methods}
+        scores[judge] = {method: _scores(home, judgements, judge, method, batches) for method in plan.methods}
     tables = judging_tables(comparisons, scores, seed=run.seed)
     results_by_judge: dict[str, dict[str, JudgedMethod]] = {}
     calls: dict[str, None] = {}
     for judge, methods in tables.results.items():
         results_by_judge[judge] = {}
         for method, agreement in methods.items():
-            method_rows = judged[judge, source_of(method)]
+            method_rows = judgements[judge, source_of(method)]
             rows_used = _rows_of(method_rows, rows, judge, method)
             calls |= dict.fromkeys(key for row in rows_used for key in row.calls)
             results_by_judge[judge][method] = _judged_method(home, agreement, rows_used, method_rows)
@@ -616,15 +616,15 @@ def _judged_method(
 ) -> JudgedMethod:
     """Return the figures of a judge and a method, with usage over all rows that its verdicts rest on."""
     calls = SqliteLedger(home).calls_for(dict.fromkeys(key for row in rows for key in row.calls)).values()
-    used = used_by_calls(calls)
+    usage = used_by_calls(calls)
     failures: list[FailureKind] = [row.failure for _, row in judged if row.failure is not None]
     return JudgedMethod(
         **dict(agreement),
-        **dict(used),
+        **dict(usage),
         input_tokens=_total([call.input_tokens for call in calls]),
         output_tokens=_total([call.output_tokens for call in calls]),
         per_point=PerPoints(
-            calls=per_point(used.calls, agreement.accuracy), cost=per_point(used.cost, agreement.accuracy)
+            calls=per_point(usage.calls, agreement.accuracy), cost=per_point(usage.cost, agreement.accuracy)
         ),
         **failure_fields(failures),
     )
@@ -644,13 +644,13 @@ def _rows_of(
     judged: Sequence[tuple[JudgingUnit, ResultRow]], rows: Mapping[str, ResultRow], judge: str, method: str
 ) -> list[ResultRow]:
     """Return all rows that a judge's verdicts by a method rest on."""
-    used = [row for _, row in judged]
+    rows_of_verdicts = [row for _, row in judged]
     for basis in RESTS_ON[method]:
         for sample in dict.fromkeys(unit.sample for unit, _ in judged):
             name = basis_item(basis, judge, sample)
             if name in rows:
-                used.append(rows[name])
-    return used
+                rows_of_verdicts.append(rows[name])
+    return rows_of_verdicts
 
 
 def _scores(home: Home, judged: Judged, judge: str, method: str, batches: Batches) -> dict[tuple[str, str], float]:
@@ -662,11 +662,11 @@ def _scores(home: Home, judged: Judged, judge: str, method: str, batches: Batche
                 for model, score in zip(ranking.models, beaten(ranking.ranks), strict=True):
                     values.setdefault((sample, model), []).append(score)
     else:
-        scored = [(unit, row) for unit, row in judged[judge, source_of(method)] if row.score is not None]
+        scored_rows = [(unit, row) for unit, row in judged[judge, source_of(method)] if row.score is not None]
         checkpoints: Mapping[str, CheckpointScores] = {}
         if method == "atom-no-weights":
-            checkpoints = find_values(home, CheckpointScores, [row.value_ids[0] for _, row in scored])
-        for unit, row in scored:
+            checkpoints = find_values(home, CheckpointScores, [row.value_ids[0] for _, row in scored_rows])
+        for unit, row in scored_rows:
             score = row.score or 0.0
             if checkpoints:
                 scores = checkpoints[row.value_ids[0]].scores

@@ -84,13 +84,13 @@ def accuracy(data: ReportData) -> Section:
     if rankings.without:
         text = f"{rankings.without:,} samples of the data were ranked by nobody and are no part of this."
         blocks.append(Paragraph(text, "warning"))
-    failed = [
+    failures = [
         f"{judge}, {row.name}: {figures.counts(row.figures.failures)}"
         for judge, row in _rows(comparison)
         if row.figures.failures
     ]
-    if failed:
-        blocks.append(Paragraph(f"Failed judgements, which are no numbers: {'; '.join(failed)}.", "warning"))
+    if failures:
+        blocks.append(Paragraph(f"Failed judgements, which are no numbers: {'; '.join(failures)}.", "warning"))
     return Section("accuracy", "Agreement with people", blocks, menu="Accuracy")
 
 
@@ -160,8 +160,8 @@ def conclusion(data: ReportData) -> list[Cell]:
         return [equal, _people_sentence(comparison), used_sentence(comparison)]
     judge, method = best[0]
     sentences: list[Cell] = [(*spans(names[0]), " agrees best with people: ", *spans(accuracies[0]), ".")]
-    others = sorted((-share, other) for (name, other), share in shares.items() if name == judge and other != method)
-    for _, other in others[:1]:
+    rivals = sorted((-share, other) for (name, other), share in shares.items() if name == judge and other != method)
+    for _, other in rivals[:1]:
         for gap in comparison.gaps:
             if gap.category is None and gap.judge == judge and {gap.first, gap.second} == {method, other}:
                 relation = "better than" if _is_better(gap, method) else "not better beyond chance than"
@@ -323,8 +323,8 @@ def cost(data: ReportData) -> Section:
     for judge, row in rows:
         method = row.figures
         if method.accuracy.share is not None and method.cost is not None:
-            used = method.cost if comparison.cost else method.calls
-            points.append((judge, row.name, used, method.accuracy.share))
+            usage = method.cost if comparison.cost else method.calls
+            points.append((judge, row.name, usage, method.accuracy.share))
     blocks: list[Block] = []
     if points:
         blocks.append(Chart(cost_and_accuracy(points, unit=unit), f"Accuracy over what a method used, in {unit}"))
@@ -400,13 +400,13 @@ def cost_and_accuracy(points: Sequence[tuple[str, str, float, float]], *, unit: 
     short = dict(zip(methods, short_labels(methods, 24), strict=True))
     traces: list[Figure] = []
     for number, judge in enumerate(judges):
-        judge_points = sorted((used, share, method) for name, method, used, share in points if name == judge)
+        judge_points = sorted((usage, share, method) for name, method, usage, share in points if name == judge)
         traces.append(
             {
                 "type": "scatter",
                 "mode": "markers+text",
                 "name": keys[number],
-                "x": [used for used, _, _ in judge_points],
+                "x": [usage for usage, _, _ in judge_points],
                 "y": [round(100 * share, 2) for _, share, _ in judge_points],
                 "text": [short[method] for _, _, method in judge_points],
                 "hovertext": [label(method) for _, _, method in judge_points],

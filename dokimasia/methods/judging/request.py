@@ -98,8 +98,8 @@ RESTS_ON: dict[str, tuple[Basis, ...]] = {
 class JudgingRequest(DataRequest):
     """Find which way of judging ranks the responses to DATA as people do: pairwise accuracy, by judge and method.
 
-    Nothing is asked of the models whose responses are judged. The calls of `atom` are those of an evaluation of the same
-    responses, so that what was paid for there is not asked again.
+    The models whose responses are judged are not asked. The calls of `atom` are those of an evaluation of the same
+    responses, so calls already paid for there are not sent again.
     """
 
     VERB: ClassVar[str] = "compare-judging"
@@ -268,15 +268,15 @@ async def accept(request: JudgingRequest, session: Session) -> Accepted[JudgingP
     session.models(request.judges, "--judges")
     judges = tuple(map(session.judge, request.judges))
     responses = response_texts(request.responses, request.data)
-    stored = await asyncio.to_thread(session.store_samples, request)
-    rankings = _rankings(request, stored, responses)
+    data = await asyncio.to_thread(session.store_samples, request)
+    rankings = _rankings(request, data, responses)
     ranked = ranked_models(rankings.rankings)
     if not ranked:
         raise DataError(
             f"{request.rankings}: nobody ranks two responses to one sample of {request.data}, so there is no pair to compare"
         )
     plan = JudgingPlan(
-        data=stored.hash,
+        data=data.hash,
         limit=request.limit,
         seed=request.seed,
         judges=judges,
@@ -291,11 +291,11 @@ async def accept(request: JudgingRequest, session: Session) -> Accepted[JudgingP
         tree=None if request.tree is None else _tree(request.tree, session, ranked),
         prompts=prompts_used(session.library, _prompt_names(methods, request.protocol, judges)),
     )
-    sizes = {entry.sample.sample_id: entry.size for entry in stored.entries}
+    sizes = {entry.sample.sample_id: entry.size for entry in data.entries}
     calls = [call for sample, models in ranked.items() for call in _calls(plan, sizes[sample], len(models))]
-    accepted = stored.accepted(plan, total_estimate(calls, len(ranked), items=count_items(plan, ranked)))
-    unranked = sum(place.sample_id not in ranked for place in stored.places)
-    return replace(accepted, values=(rankings,), notes={"without_rankings": unranked})
+    acceptance = data.accepted(plan, total_estimate(calls, len(ranked), items=count_items(plan, ranked)))
+    unranked = sum(place.sample_id not in ranked for place in data.places)
+    return replace(acceptance, values=(rankings,), notes={"without_rankings": unranked})
 
 
 def _tree(name: str, session: Session, ranked: Collection[str]) -> str:
@@ -373,18 +373,18 @@ def _auxiliary_hash(
     if request.auxiliary is None or "scan" not in methods:
         return None
     texts = response_texts([request.auxiliary], request.data)
-    judged = {model for models in ranked.values() for model in models}
-    overlap = sorted(judged & {model for by_model in texts.values() for model in by_model})
+    judged_models = {model for models in ranked.values() for model in models}
+    overlap = sorted(judged_models & {model for by_model in texts.values() for model in by_model})
     if overlap:
         raise ConfigError(
             f"--auxiliary: {', '.join(overlap)} {is_or_are(len(overlap))} judged, too; scan draws its criteria from "
             f"models that are never judged: take them out of {request.auxiliary}"
         )
-    few = [sample for sample in ranked if len(texts.get(sample, {})) < FEWEST_AUXILIARY]
-    if few:
-        names = shortened(few, MOST_NAMED)
+    ids = [sample for sample in ranked if len(texts.get(sample, {})) < FEWEST_AUXILIARY]
+    if ids:
+        names = shortened(ids, MOST_NAMED)
         raise DataError(
-            f"{request.auxiliary}: {len(few)} of {len(ranked)} samples have fewer than {FEWEST_AUXILIARY} responses to compare "
+            f"{request.auxiliary}: {len(ids)} of {len(ranked)} samples have fewer than {FEWEST_AUXILIARY} responses to compare "
             f"({names}); add some, or leave scan out of --methods"
         )
     return _hash([request.auxiliary], request.data)

@@ -111,9 +111,9 @@ class JudgingWork:
 
         unfinished = [unit for unit in units if self._job.stored_row(unit.name) is None]
         rests_on = [bases[basis] for basis in RESTS_ON[method]]
-        failed = next((row for row in rests_on if row.outcome == "failed"), None)
-        if failed is not None:
-            await self._job.commit(*(self._unjudged(sample, unit, failed, responses) for unit in unfinished))
+        failed_row = next((row for row in rests_on if row.outcome == "failed"), None)
+        if failed_row is not None:
+            await self._job.commit(*(self._unjudged(sample, unit, failed_row, responses) for unit in unfinished))
             return
         for attempt, group in groupby(sorted(unfinished, key=attempt_of), key=attempt_of):
             at_attempt = context.at_attempt(attempt)
@@ -147,8 +147,8 @@ class JudgingWork:
         """Return the row of criteria made without a chain, from auxiliary responses or from the question alone."""
         inputs: dict[str, object] = {"sample": value_id(sample)}
         if basis == "compared":
-            stored = await self._store_responses(sample, self._auxiliary[sample.id])
-            inputs |= {"auxiliary": list(stored.values())}
+            response_ids = await self._store_responses(sample, self._auxiliary[sample.id])
+            inputs |= {"auxiliary": list(response_ids.values())}
         at_attempt = context.at_attempt(self._job.attempt(name))
         state = await self._job.walk(CRITERIA_MAKING, inputs, name, context=at_attempt)
         return self._new_basis_row(sample, name, **_result_fields(state))
@@ -202,8 +202,8 @@ class JudgingWork:
             criteria = basis_id
             inputs |= {"criteria": criteria, "items": [await self._undecided(item) for item in items]}
             state = await self._job.walk(SCORING, inputs, name, context=context)
-        finished = zip(units, state["items"], strict=True)
-        return [await self._row(sample, unit, item, criteria) for unit, item in finished]
+        units_with_items = zip(units, state["items"], strict=True)
+        return [await self._row(sample, unit, item, criteria) for unit, item in units_with_items]
 
     async def _undecided(self, item: AnswerState) -> AnswerState:
         """Return a graph item without a check of its final answer, on which no ranking depends."""

@@ -55,13 +55,13 @@ def modes_by_answer(home: Home, run: Run) -> Mapping[str, SampleGroup]:
     analysis = run if run.method == NAME else latest_modes(home, run.id)
     if analysis is None:
         return {}
-    coded = coded_of(home, analysis)
+    codings = coded_of(home, analysis)
     answers: dict[str, set[tuple[str, str]]] = {}
-    for atom in coded.atoms:
+    for atom in codings.atoms:
         if atom.mode is not None:
             answers.setdefault(atom.mode, set()).add((atom.answer.sample_id, atom.answer.model))
     groups: dict[str, SampleGroup] = {}
-    for mode in coded.modes:
+    for mode in codings.modes:
         if mode.name in answers:
             groups[mode.name] = SampleGroup(mode.name, 0, frozenset(answers[mode.name]))
     return groups

@@ -67,7 +67,7 @@ class Making(Value):
 
 
 class CriterionGroup(Value):
-    """Failed atoms, or atoms that were met, of the half that modes are counted on."""
+    """Counts of failed atoms, or of met atoms, in the half on which modes are counted."""
 
     there: Count = Field(description="criteria that the half has")
     n: Count = Field(description="of these, criteria that were drawn to be coded")
@@ -88,7 +88,7 @@ class Example(Value):
 
 
 class ModeRate(Value):
-    """How often a mode was seen."""
+    """The frequency of a mode."""
 
     failed: Annotated[
         Share,
@@ -110,7 +110,7 @@ class ModeRate(Value):
 
 
 class ModeFigures(ModeRate):
-    """A mode, and how often it was seen."""
+    """A mode and its frequency."""
 
     name: str
     kind: ModeKind
@@ -120,7 +120,7 @@ class ModeFigures(ModeRate):
 
 
 class ContrastFigures(Value):
-    """How a model's failures differ from the other models' on samples that both failed on."""
+    """The difference between a model's failures and the other models', on samples where both failed."""
 
     model: str
     mode: str
@@ -143,7 +143,7 @@ class ContrastFigures(Value):
 
 
 class CoderAgreement(Value):
-    """How far two coders agree."""
+    """The agreement of two coders."""
 
     n: Count = Field(description="criteria that both coded")
     held: Count = Field(description="criteria that both were given")
@@ -218,15 +218,17 @@ def of_answers(atoms: Iterable[CodedAtom], mode: str | None) -> Share:
 
 def of_mode(atoms: Sequence[CodedAtom], mode: str | None, models: Sequence[str]) -> ModeRate:
     """Return the figures of a mode, or of atoms without a mode (None)."""
-    failed = [atom for atom in atoms if atom.failed]
-    leaves = sorted({atom.leaf for atom in failed if atom.leaf and atom.coding is not None and atom.mode == mode})
+    failed_atoms = [atom for atom in atoms if atom.failed]
+    leaves = sorted({atom.leaf for atom in failed_atoms if atom.leaf and atom.coding is not None and atom.mode == mode})
     return ModeRate(
-        failed=of_atoms(failed, mode),
+        failed=of_atoms(failed_atoms, mode),
         met=of_atoms((atom for atom in atoms if not atom.failed), mode),
         right=of_answers((atom for atom in atoms if atom.verdict == "right"), mode),
         wrong=of_answers((atom for atom in atoms if atom.verdict == "wrong"), mode),
-        models={model: of_atoms((atom for atom in failed if atom.answer.model == model), mode) for model in models},
-        leaves={leaf: of_atoms((atom for atom in failed if atom.leaf == leaf), mode) for leaf in leaves},
+        models={
+            model: of_atoms((atom for atom in failed_atoms if atom.answer.model == model), mode) for model in models
+        },
+        leaves={leaf: of_atoms((atom for atom in failed_atoms if atom.leaf == leaf), mode) for leaf in leaves},
     )
 
 
@@ -242,13 +244,13 @@ def contrasts(
     """
     if len(models) < 2:
         return []
-    coded = [atom for atom in atoms if atom.failed and atom.coding is not None]
+    coded_atoms = [atom for atom in atoms if atom.failed and atom.coding is not None]
     draws = draws_for(len(models) * len(modes))
-    by_mode = [_contrasts_of_mode(coded, mode, models, seed=seed, draws=draws) for mode in modes]
+    by_mode = [_contrasts_of_mode(coded_atoms, mode, models, seed=seed, draws=draws) for mode in modes]
     by_model = [of_models[index] for index in range(len(models)) for of_models in by_mode]
     with_verdicts: list[ContrastFigures] = []
     for contrast, q_value in zip(by_model, adjusted([contrast.p_value for contrast in by_model]), strict=True):
-        with_verdicts.append(contrast if q_value is None else _marked(contrast, rounded(q_value)))
+        with_verdicts.append(contrast if q_value is None else _with_verdict(contrast, rounded(q_value)))
     return with_verdicts
 
 
@@ -269,14 +271,14 @@ def _contrasts_of_mode(
                 shares[row, index] = sum(hits[model]) / len(hits[model])
     clusters = list(cluster_of.values())
     gaps = gaps_to_others(shares)
-    compared = np.isfinite(gaps)
+    comparable = np.isfinite(gaps)
     p_values = exchange_p_values(gaps, clusters, seed=seed, draws=draws)
     contrasts: list[ContrastFigures] = []
     for index, model in enumerate(models):
-        model_gaps: list[float] = gaps[compared[:, index], index].tolist()
+        model_gaps: list[float] = gaps[comparable[:, index], index].tolist()
         difference, p_value, interval = None, None, None
         if len(model_gaps) >= FEWEST:
-            own_clusters = [cluster for cluster, counts in zip(clusters, compared[:, index], strict=True) if counts]
+            own_clusters = [cluster for cluster, counts in zip(clusters, comparable[:, index], strict=True) if counts]
             interval = bootstrap_interval(model_gaps, clusters=own_clusters, seed=seed, bounds=(-1.0, 1.0))
             difference, p_value = rounded(sum(model_gaps) / len(model_gaps)), rounded(p_values[index])
         contrasts.append(
@@ -294,7 +296,7 @@ def _contrasts_of_mode(
     return contrasts
 
 
-def _marked(contrast: ContrastFigures, q_value: float) -> ContrastFigures:
+def _with_verdict(contrast: ContrastFigures, q_value: float) -> ContrastFigures:
     """Return a contrast with its adjusted p-value and its verdict, which also takes the usual interval if it exists."""
     verdict = "unclear"
     if q_value <= LIMIT and contrast.difference and not figures.leaves_open(contrast):
@@ -320,17 +322,17 @@ def agreement(atoms: Iterable[CodedAtom]) -> CoderAgreement:
 
 def modes_figures(home: Home, run: Run) -> ModesFigures:
     """Return the figures of an analysis; the same stored rows give the same bytes."""
-    coded = coded_of(home, run)
-    plan, models, rows, atoms = coded.plan, coded.models, results(home, run.id), coded.atoms
-    names = [mode.name for mode in coded.modes]
-    examples = examples_by_mode(coded, chosen(atoms, names, models, seed=plan.seed))
+    analysis = coded_of(home, run)
+    plan, models, rows, atoms = analysis.plan, analysis.models, results(home, run.id), analysis.atoms
+    names = [mode.name for mode in analysis.modes]
+    examples = examples_by_mode(analysis, chosen(atoms, names, models, seed=plan.seed))
     making = get_result(home, run.id, BOOK)
     source = EVALUATION.read(get_run(home, plan.source))[0]
     modes: list[ModeFigures] = []
-    for mode in coded.modes:
+    for mode in analysis.modes:
         rate = of_mode(atoms, mode.name, models)
         modes.append(ModeFigures(**dict(mode), **dict(rate), examples=tuple(examples.get(mode.name, ()))))
-    to_code = sum(len(answer.numbers) for answer in coded.drawn.counting)
+    to_code = sum(len(answer.numbers) for answer in analysis.drawn.counting)
     return ModesFigures(
         run=run.id,
         source=plan.source,
@@ -341,10 +343,10 @@ def modes_figures(home: Home, run: Run) -> ModesFigures:
         coder=plan.coder.ref.name,
         same_coder=model_identity(plan.coder) == model_identity(plan.judge),
         models=tuple(models),
-        notes=tuple(_notes(coded, None if making is None else making.reason)),
+        notes=tuple(_notes(analysis, None if making is None else making.reason)),
         given=bool(plan.given),
-        making=None if coded.book is None else _making(coded.book),
-        atoms=Groups(failed=_group(coded, failed=True), met=_group(coded, failed=False)),
+        making=None if analysis.book is None else _making(analysis.book),
+        atoms=Groups(failed=_group(analysis, failed=True), met=_group(analysis, failed=False)),
         modes=tuple(modes),
         none=of_mode(atoms, None, models) if names else None,
         contrasts=tuple(contrasts(atoms, names, models, seed=plan.seed)),
@@ -381,8 +383,8 @@ def _group(coded: Coded, *, failed: bool) -> CriterionGroup:
     """Return the numbers of a group's atoms in the counting half: total, drawn, and coded."""
     counts = coded.drawn.failed if failed else coded.drawn.met
     n = sum(len(answer.failed if failed else answer.met) for answer in coded.drawn.counting)
-    scored = sum(atom.failed is failed and atom.coding is not None for atom in coded.atoms)
-    return CriterionGroup(there=sum(counts.values()), n=n, n_scored=scored, coverage=scored / n if n else None)
+    n_scored = sum(atom.failed is failed and atom.coding is not None for atom in coded.atoms)
+    return CriterionGroup(there=sum(counts.values()), n=n, n_scored=n_scored, coverage=n_scored / n if n else None)
 
 
 def _making(book: NoteBook) -> Making:
@@ -444,17 +446,17 @@ null if it was not coded; `second` is the second coder's mode, null without one.
 
 def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, object]]:
     """Yield all atoms selected for coding, or those of one sample, ready for JSON."""
-    coded = coded_of(home, run)
-    for atom in coded.atoms:
+    analysis = coded_of(home, run)
+    for atom in analysis.atoms:
         if sample is None or atom.answer.sample_id == sample:
             answer = {"sample": atom.answer.sample_id, "model": atom.answer.model, "repeat": atom.answer.repeat}
-            yield {**answer, **_cells(coded, atom), "failure": atom.failure, "reason": atom.reason or None}
+            yield {**answer, **_cells(analysis, atom), "failure": atom.failure, "reason": atom.reason or None}
 
 
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, object]]:
     """Return the values of the export's columns for each atom; missing ones are null."""
-    coded = coded_of(home, run)
-    by_item = {item_of(NAME, atom.answer, atom.number): _cells(coded, atom) for atom in coded.atoms}
+    analysis = coded_of(home, run)
+    by_item = {item_of(NAME, atom.answer, atom.number): _cells(analysis, atom) for atom in analysis.atoms}
     return [by_item[row.item] for row in rows]
 
 

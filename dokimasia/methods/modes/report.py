@@ -95,7 +95,7 @@ def _coded_samples(data: ReportData) -> list[CodedSample]:
 
 def own_section(data: ReportData) -> Section:
     """Return the section of modes on an analysis's own page; examples link to the samples on it."""
-    links = {coded.sample.id: f"#{anchor('sample-', coded.sample.id)}" for coded in _coded_samples(data)}
+    links = {view.sample.id: f"#{anchor('sample-', view.sample.id)}" for view in _coded_samples(data)}
     return Section("modes", "Failure modes", list(_blocks(data.figures_as(ModesFigures), links, data)))
 
 
@@ -111,9 +111,9 @@ def section(data: ReportData) -> Section | None:
 def samples(data: ReportData) -> Section | None:
     """Return the section of the examples' samples, with images and answers; None if there are none."""
     folds: list[Block] = []
-    for coded in _coded_samples(data):
-        name = coded.sample.id
-        folds.append(Fold(name, tuple(_sample_blocks(coded, data)), anchor("sample-", name)))
+    for view in _coded_samples(data):
+        name = view.sample.id
+        folds.append(Fold(name, tuple(_sample_blocks(view, data)), anchor("sample-", name)))
     return Section("samples", "Samples of the examples", folds, only="page") if folds else None
 
 
@@ -158,13 +158,13 @@ def _blocks(analysis: ModesFigures, links: Links, data: ReportData) -> Iterator[
 def conclusion(data: ReportData) -> list[Cell]:
     """Return which mode is most frequent, the number of failed criteria behind that, and the usage."""
     analysis = data.figures_as(ModesFigures)
-    failed, met = analysis.atoms.failed, analysis.atoms.met
+    failed_group, met_group = analysis.atoms.failed, analysis.atoms.met
     sentences: list[Cell] = []
-    if analysis.modes and failed.n_scored:
+    if analysis.modes and failed_group.n_scored:
         sentences.append(_most_frequent_mode(analysis))
     sentences.append(
-        f"{len(analysis.modes)} failure modes, counted on {failed.n_scored:,} of {failed.there:,} "
-        f"failed criteria and {met.n_scored:,} that were met, by {analysis.judge}, which knew neither scores nor models."
+        f"{len(analysis.modes)} failure modes, counted on {failed_group.n_scored:,} of {failed_group.there:,} "
+        f"failed criteria and {met_group.n_scored:,} that were met, by {analysis.judge}, which knew neither scores nor models."
     )
     return [*sentences, used_sentence(analysis)]
 
@@ -203,8 +203,8 @@ def _agreement(analysis: ModesFigures) -> Block:
         names = (
             f"{analysis.judge}, asked again in another order, which says how steady one judge is, agrees with itself: "
         )
-    overall, failed = _kappa(analysis.agreement), _kappa(analysis.agreement_failed)
-    return Paragraph((names, *overall, ", on failed criteria alone ", *failed, "."), "note")
+    overall, on_failed = _kappa(analysis.agreement), _kappa(analysis.agreement_failed)
+    return Paragraph((names, *overall, ", on failed criteria alone ", *on_failed, "."), "note")
 
 
 def _kappa(agreement: CoderAgreement) -> tuple[str | Span, ...]:
@@ -271,8 +271,8 @@ def _by_model(analysis: ModesFigures, data: ReportData) -> Table:
 
 def _contrasts(analysis: ModesFigures, data: ReportData) -> Block:
     """Return the table of significant differences between models' failures, or a sentence that there are none."""
-    marked = [contrast for contrast in analysis.contrasts if contrast.verdict in ("more often", "less often")]
-    if not marked:
+    findings = [contrast for contrast in analysis.contrasts if contrast.verdict in ("more often", "less often")]
+    if not findings:
         tested = sum(contrast.p_value is not None for contrast in analysis.contrasts)
         text = "too few samples were failed by several models to compare them"
         if tested:
@@ -291,7 +291,7 @@ def _contrasts(analysis: ModesFigures, data: ReportData) -> Block:
         computed_column("samples", lambda row: str(row.figures.n)),
         column("adjusted"),
     ]
-    rows = [TableRow("", contrast) for contrast in marked]
+    rows = [TableRow("", contrast) for contrast in findings]
     return table(ContrastFigures, rows, columns, "Where a model's failures differ from those of the others")
 
 
@@ -359,8 +359,10 @@ async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> 
     examples = [example for mode in data.figures_as(ModesFigures).modes for example in mode.examples]
     cited = list(dict.fromkeys(example.sample for example in examples))
     ids, selection = select_samples(run, cited, (), samples)
-    stored = samples_of(home, run.id, ids)
-    answers = {atom.answer.key: atom.answer for atom in coded_of(home, run).atoms if atom.answer.sample_id in stored}
+    page_samples = samples_of(home, run.id, ids)
+    answers = {
+        atom.answer.key: atom.answer for atom in coded_of(home, run).atoms if atom.answer.sample_id in page_samples
+    }
     texts = find_values(home, Response, (answer.response for answer in answers.values()))
     coded_answers: dict[str, list[CodedAnswer]] = {id: [] for id in ids}
     for answer in answers.values():
@@ -368,9 +370,9 @@ async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> 
         coded_answers[answer.sample_id].append(CodedAnswer(model=answer.model, repeat=answer.repeat, text=text))
     views: list[dict[str, Any]] = []
     for id in ids:
-        coded = CodedSample(sample=stored[id], answers=tuple(coded_answers[id]))
-        views.append(coded.model_dump(mode="json", include=SHOWN_FIELDS))
-    images = {image.sha256: image for entry in stored.values() for image in entry.images}
+        view = CodedSample(sample=page_samples[id], answers=tuple(coded_answers[id]))
+        views.append(view.model_dump(mode="json", include=SHOWN_FIELDS))
+    images = {image.sha256: image for entry in page_samples.values() for image in entry.images}
     return replace(data, selection=selection, samples=views, pictures=pictures_of(home, images))
 
 

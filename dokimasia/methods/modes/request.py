@@ -42,10 +42,10 @@ ASSIGNING = ("modes_assign",)
 class ModesRequest(RunRequest):
     """Find the failure modes of RUN (the beginning of its id, or `last`): what goes wrong in its failed criteria, and how often.
 
-    A judge notes what went wrong in the failed criteria of one half of the samples and sorts the notes into modes. Then failed
-    criteria of the other half, and as many that were met, are put under one mode or none by a judge who is told no score and
-    no model; a second coder does a part of them again. The same command continues an interrupted analysis, or prints
-    what it came to.
+    A judge notes what went wrong in the failed criteria of one half of the samples and sorts the notes into modes. A
+    judge that sees neither score nor model then assigns failed criteria of the other half, and as many met ones, to one
+    mode or none; a second coder repeats a part of them. The same command continues an interrupted analysis, or prints
+    its results.
     """
 
     VERB: ClassVar[str] = "modes"
@@ -212,11 +212,13 @@ def draw(
         InputError: the run is not finished, or a half has no failed criterion.
     """
     samples = list(load_samples(home, run.id))
-    taken = part_of(samples, subsample=subsample, seed=seed)
-    answers = [answer for answer in answers_of(home, run, models) if answer.sample_id in taken]
-    failed = sum(len(answer.failed) for answer in answers)
-    source = f"run {run.id}" if subsample is None else f"the {several(len(taken), 'sample')} drawn from run {run.id}"
-    if not failed:
+    selection = part_of(samples, subsample=subsample, seed=seed)
+    answers = [answer for answer in answers_of(home, run, models) if answer.sample_id in selection]
+    failures = sum(len(answer.failed) for answer in answers)
+    source = (
+        f"run {run.id}" if subsample is None else f"the {several(len(selection), 'sample')} drawn from run {run.id}"
+    )
+    if not failures:
         raise InputError(f"no criterion of {source} has failed (score below {SOLVED}): there is nothing to analyse")
     making: Collection[str] = ()
     if modes is not None:
@@ -225,7 +227,7 @@ def draw(
         if not counting:
             raise InputError(f"the modes were made on all images of {source}: count them on other data")
     else:
-        places = [place for place in run_samples(home, run.id) if place.sample_id in taken]
+        places = [place for place in run_samples(home, run.id) if place.sample_id in selection]
         clusters = {place.sample_id: place.cluster or place.sample_id for place in places}
         categories = {sample.id: sample.category or "" for sample in samples}
         making, counting = halves(clusters, categories, seed=seed)
@@ -235,7 +237,7 @@ def draw(
     to_code = drawn(second, limit, seed=seed, half="counting")
     if not to_code or (modes is None and not to_note):
         raise InputError(
-            f"{source} has {several(failed, 'failed criterion', 'failed criteria')}, all on one half of its images: modes "
+            f"{source} has {several(failures, 'failed criterion', 'failed criteria')}, all on one half of its images: modes "
             "are made on one half and counted on the other. Evaluate more samples, name another --seed, or take modes from "
             "a file with --modes"
         )
@@ -269,7 +271,7 @@ def answers_of(home: Home, run: Run, models: Sequence[str] = ()) -> list[AnswerA
         raise ConfigError(
             f"--models: {', '.join(unknown)} did not answer in run {run.id}; its models are: {', '.join(names)}"
         )
-    judged = judged_criteria(home, run.id)
+    judgements = judged_criteria(home, run.id)
     samples = {sample.sample_id: sample for sample in run_samples(home, run.id)}
     answers: list[AnswerAtoms] = []
     for row in results(home, run.id, as_judged=True):
@@ -277,11 +279,11 @@ def answers_of(home: Home, run: Run, models: Sequence[str] = ()) -> list[AnswerA
             continue
         if row.score is None or not (row.criteria_id and row.response_id and row.judgement_id):
             continue
-        failed: list[int] = []
-        met: list[int] = []
-        for number, score in enumerate(judged[row.judgement_id].scores, start=1):
-            (failed if score < SOLVED else met).append(number)
-        spoken_to = enumerate(judged[row.judgement_id].stated, start=1)
+        failed_numbers: list[int] = []
+        met_numbers: list[int] = []
+        for number, score in enumerate(judgements[row.judgement_id].scores, start=1):
+            (failed_numbers if score < SOLVED else met_numbers).append(number)
+        spoken_to = enumerate(judgements[row.judgement_id].stated, start=1)
         sample = samples[row.sample_id]
         answers.append(
             AnswerAtoms(
@@ -293,8 +295,8 @@ def answers_of(home: Home, run: Run, models: Sequence[str] = ()) -> list[AnswerA
                 repeat=row.repeat,
                 criteria=row.criteria_id,
                 response=row.response_id,
-                failed=tuple(failed),
-                met=tuple(met),
+                failed=tuple(failed_numbers),
+                met=tuple(met_numbers),
                 silent=tuple(number for number, spoken in spoken_to if not spoken),
                 verdict=row.verdict or "unknown",
             )

@@ -139,21 +139,21 @@ def perturbed_items(home: Home, run: Run) -> list[PerturbedItem]:
 def golds_of(home: Home, run: Run, plan: PerturbPlan) -> dict[str, str]:
     """Return the ids of the gold answers to perturb, by sample: those found right, or the data's if unchecked."""
     golds = {} if plan.gold_checked else dict(plan.golds)
-    checked = made_values(home, run.id, GoldAnswer)
-    return golds | {source.sample_id: source.id for source, gold in checked if gold.right}
+    golds_with_checks = made_values(home, run.id, GoldAnswer)
+    return golds | {source.sample_id: source.id for source, gold in golds_with_checks if gold.right}
 
 
 def gold_images_of(home: Home, run: Run, plan: PerturbPlan) -> tuple[dict[str, str], set[str]]:
     """Return the ids of gold images found right, by sample, and the samples without a usable gold image."""
-    made: dict[str, str] = {}
+    gold_ids: dict[str, str] = {}
     unusable = {*plan.to_write, *plan.to_check}
     for source, gold in made_values(home, run.id, GoldImage):
         if gold.right:
-            made[source.sample_id] = source.id
+            gold_ids[source.sample_id] = source.id
             unusable.discard(source.sample_id)
         else:
             unusable.add(source.sample_id)
-    return made, unusable
+    return gold_ids, unusable
 
 
 def edited_items(home: Home, run: Run) -> dict[str, Perturbed]:
@@ -163,7 +163,7 @@ def edited_items(home: Home, run: Run) -> dict[str, Perturbed]:
 
 
 class Doubts(Value):
-    """How many changes a checker has something against; one may be counted under several."""
+    """Counts of changes that a checker doubts, by kind of doubt; a change may be counted under several."""
 
     kind: Count = Field(description="taken for a change of another dimension than it was meant as")
     also: Count = Field(description="something else is worse beside, or was changed in the image beside")
@@ -171,7 +171,7 @@ class Doubts(Value):
 
 
 class Perturbing(Value):
-    """What came of asking for perturbations; intervals clustered by image."""
+    """The outcomes of requested perturbations; intervals clustered by image."""
 
     asked: Annotated[Count, Display("asked", "samples that the perturber was asked about")] = Field(
         description="samples that the perturber was asked about, or is still to be asked about"
@@ -199,19 +199,19 @@ class Perturbing(Value):
 
 
 class PerturbingGroup(Perturbing):
-    """The same of one group of dimensions."""
+    """The outcomes for one group of dimensions."""
 
     title: str = Field(description="its published name")
 
 
 class PerturbingDimension(PerturbingGroup):
-    """The same of one dimension."""
+    """The outcomes for one dimension."""
 
     group: str | None = Field(description="its group's short name; null for score_neutral")
 
 
 class Golds(Value):
-    """Where gold answers are from, and what a checker said of those that a model wrote."""
+    """The sources of gold answers, and a checker's results on those that a model wrote."""
 
     given: Count = Field(description="in the data")
     written: Count = Field(description="written and found right")
@@ -222,7 +222,7 @@ class Golds(Value):
 
 
 class PerturbFigures(Perturbing, Used, DataFigures):
-    """The figures of a perturbing."""
+    """The figures of a perturbation run."""
 
     judge: Judge = Field(default="", description="the perturber's name; absent where the items are brought")
     task: Task
@@ -265,7 +265,7 @@ class PerturbRow(Value):
 
 
 class PerturbItemView(PerturbRow):
-    """An item, or why there is none, with its difference, as `show --json` and pages have it."""
+    """An item, or the reason why it is missing, with its difference, as in `show --json` and on pages."""
 
     sample: str
     difference: tuple[tuple[str, str], ...]
@@ -359,7 +359,7 @@ def _perturbing(
     """Return the figures of some items; `too_short` counts the items too short to be perturbed."""
     perturbed: list[str] = []
     not_applicable: list[str] = []
-    failed: list[ResultRow] = []
+    failed_rows: list[ResultRow] = []
     asked_count = 0
     for name in clusters:
         absence = values.not_applicable.get(name)
@@ -372,18 +372,18 @@ def _perturbing(
         if absence is not None:
             not_applicable.append(name)
         if name in rows and rows[name].outcome == "failed":
-            failed.append(rows[name])
-    reasons = [reason_kind(row.reason or "") for row in failed]
-    checked = [values.perturbed[name] for name in perturbed if values.perturbed[name].checked]
-    doubts = [doubt for item in checked for doubt in item.doubts]
+            failed_rows.append(rows[name])
+    reasons = [reason_kind(row.reason or "") for row in failed_rows]
+    checked_items = [values.perturbed[name] for name in perturbed if values.perturbed[name].checked]
+    doubts = [doubt for item in checked_items for doubt in item.doubts]
     decided = [*perturbed, *not_applicable]
     return Perturbing(
         asked=asked_count,
         made=len(perturbed),
         not_applicable=len(not_applicable),
         too_short=too_short,
-        failed=len(failed),
-        **failure_fields(row.failure for row in failed),
+        failed=len(failed_rows),
+        **failure_fields(row.failure for row in failed_rows),
         changed_nothing=reasons.count("nothing"),
         changed_all=reasons.count("all"),
         coverage=ratio(len(decided), asked_count),
@@ -392,8 +392,8 @@ def _perturbing(
             [clusters[name] for name in decided],
             unknown=asked_count - len(decided),
         ),
-        checked=len(checked),
-        agreed=share_of_hits([not item.doubts for item in checked], [item.cluster for item in checked]),
+        checked=len(checked_items),
+        agreed=share_of_hits([not item.doubts for item in checked_items], [item.cluster for item in checked_items]),
         doubts=Doubts(kind=doubts.count("kind"), also=doubts.count("also"), worse=doubts.count("worse")),
     )
 

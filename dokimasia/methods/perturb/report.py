@@ -30,12 +30,12 @@ from dokimasia.storage.runs import Run
 SIGNS = " Words that were taken out stand in [-…-], words that were put in in {+…+}."
 
 
-def _failed(row: TableRow[Perturbing]) -> Cell:
+def _failure_cell(row: TableRow[Perturbing]) -> Cell:
     kind = row.figures
-    failed = figures.count(kind.failed, f"{row.pointer}/failed")
+    failure_count = figures.count(kind.failed, f"{row.pointer}/failed")
     if not kind.failed:
-        return failed
-    return (failed, Span(f" ({kind.changed_nothing}, {kind.changed_all})", "muted"))
+        return failure_count
+    return (failure_count, Span(f" ({kind.changed_nothing}, {kind.changed_all})", "muted"))
 
 
 def _agreed(row: TableRow[Perturbing]) -> Cell:
@@ -52,7 +52,7 @@ def _doubted(row: TableRow[Perturbing]) -> Cell:
 COLUMNS: list[TableColumn[Perturbing]] = [
     *field_columns("asked", "made", "not_applicable", "too_short"),
     computed_column(
-        "failed", _failed, meaning="in brackets: also the second reply changed nothing, or nearly everything"
+        "failed", _failure_cell, meaning="in brackets: also the second reply changed nothing, or nearly everything"
     ),
     column("applies"),
     computed_column(
@@ -204,8 +204,8 @@ async def with_items(home: Home, run: Run, data: ReportData, samples: int) -> Re
     """Return the report data with the items that the page shows, failed ones first."""
     rows = results(home, run.id)
     ids = list(dict.fromkeys(row.sample_id for row in rows))
-    failed = {row.sample_id for row in rows if row.failure}
-    chosen_ids, selection = select_samples(run, ids, failed, samples)
+    failed_ids = {row.sample_id for row in rows if row.failure}
+    chosen_ids, selection = select_samples(run, ids, failed_ids, samples)
     views = [item for id in chosen_ids for item in items(home, run, id)]
     images: dict[str, ImageRef] = {}
     for perturbed in perturbed_items(home, run):

@@ -47,14 +47,14 @@ OWN_WORK = "{checker} is checking its own changes; choose another model with --c
 class PerturbRequest(DataRequest):
     """Make the right answers to DATA worse in named dimensions of error, to probe judges with them.
 
-    A line of DATA has an image and a prompt. Image-to-text: the right (gold) answer is the line's field `gold`; where there
-    is none, --gold-writer writes it; without a writer it is the reference answer. Text-to-image: the prompt is what the image
-    was made by, and the image is the gold one; where there is none, --gold-writer, an image model, makes it. The checker
-    checks every gold answer and image before an error is planted in it; one that it finds wrong or cannot check is left out
-    and counted.
+    A line of DATA has an image and a prompt. Image-to-text: the right (gold) answer is the line's field `gold`; without
+    one, --gold-writer writes it or, without a writer, it is the reference answer. Text-to-image: the prompt is that of
+    the image, and the image is the gold one; without an image, --gold-writer, an image model, makes it. The checker
+    checks every gold answer and image before an error is planted in it; one that it finds wrong or cannot check is left
+    out and counted.
 
-    The perturber may say that a dimension does not apply to a sample, which is counted and no failure. The same command
-    continues an interrupted run, or prints what came of it.
+    The perturber may say that a dimension does not apply to a sample, which is counted but is not a failure. The same
+    command continues an interrupted run, or prints its results.
     """
 
     VERB: ClassVar[str] = "perturb"
@@ -318,8 +318,8 @@ def _material(request: PerturbRequest, session: Session, dimensions: Mapping[str
     of_images = request.task == "text-to-image"
     unfit: list[str] = []
     for sample in samples:
-        made = of_images and bool(request.gold_writer)  # A missing image is generated.
-        if (not sample.images and not made) or (of_images and len(sample.images) > 1):
+        generates = of_images and bool(request.gold_writer)  # A missing image is generated.
+        if (not sample.images and not generates) or (of_images and len(sample.images) > 1):
             unfit.append(sample.id)
     if unfit:
         images = "exactly one image, the gold one" if of_images else "an image"
@@ -340,7 +340,7 @@ def _material(request: PerturbRequest, session: Session, dimensions: Mapping[str
 def _golds(request: PerturbRequest, samples: Sequence[Sample]) -> dict[str, GoldAnswer]:
     """Return the gold answers in the data: the field `gold` or, if no model writes them, the reference answer."""
     golds: dict[str, GoldAnswer] = {}
-    missing: list[str] = []
+    gaps: list[str] = []
     for sample in samples:
         field = sample.meta.get(request.gold_field)
         text = field.strip() if isinstance(field, str) else ""
@@ -350,14 +350,14 @@ def _golds(request: PerturbRequest, samples: Sequence[Sample]) -> dict[str, Gold
             )
         if not text and not request.gold_writer:
             if not sample.accepted_texts or not sample.accepted_texts[0]:
-                missing.append(sample.id)
+                gaps.append(sample.id)
                 continue
             text = sample.accepted_texts[0]
         if text:
             golds[sample.id] = GoldAnswer(sample=sample.digest, text=text)
-    if missing:
+    if gaps:
         raise DataError(
-            f"{request.data}: {several(len(missing), 'sample')} without a gold answer: {shortened(missing, 5)}. Give it in "
+            f"{request.data}: {several(len(gaps), 'sample')} without a gold answer: {shortened(gaps, 5)}. Give it in "
             f"the field {request.gold_field!r} or as the reference answer, or have it written with --gold-writer"
         )
     return golds
@@ -393,19 +393,19 @@ def _calls_of_sample(plan: PerturbPlan, sample: Sample, gold: GoldAnswer | None)
     request_tokens = INSTRUCTION_TOKENS + size.text
     gold_tokens = GOLD_TOKENS if gold is None else 1 + len(gold.text) // CHARACTERS_PER_TOKEN
     if sample.id in plan.to_write and plan.gold_writer is not None:
-        written = gold_tokens if texts else NEW_IMAGE_TOKENS
-        yield ExpectedCalls(plan.gold_writer, 1, request_tokens + size.images_for(plan.gold_writer), written)
+        output_tokens = gold_tokens if texts else NEW_IMAGE_TOKENS
+        yield ExpectedCalls(plan.gold_writer, 1, request_tokens + size.images_for(plan.gold_writer), output_tokens)
     if sample.id in (*plan.to_write, *plan.to_check) and plan.checker is not None:
-        sent = request_tokens + (gold_tokens if texts else 0) + size.images_for(plan.checker)
-        yield ExpectedCalls(plan.checker, 1, sent, CHECK_TOKENS)
+        input_tokens = request_tokens + (gold_tokens if texts else 0) + size.images_for(plan.checker)
+        yield ExpectedCalls(plan.checker, 1, input_tokens, CHECK_TOKENS)
     if plan.perturber is not None:
-        sent = request_tokens + size.images_for(plan.perturber)
+        input_tokens = request_tokens + size.images_for(plan.perturber)
         if texts:
-            yield ExpectedCalls(plan.perturber, count, sent + gold_tokens, gold_tokens)
+            yield ExpectedCalls(plan.perturber, count, input_tokens + gold_tokens, gold_tokens)
         else:
-            yield ExpectedCalls(plan.perturber, count, sent, INSTRUCTION_REPLY)
+            yield ExpectedCalls(plan.perturber, count, input_tokens, INSTRUCTION_REPLY)
     if plan.editor is not None:
         yield ExpectedCalls(plan.editor, count, size.images + INSTRUCTION_REPLY, size.images)
     if plan.checker is not None:
-        sent = request_tokens + (2 * gold_tokens + LIST_TOKENS if texts else size.images)
-        yield ExpectedCalls(plan.checker, count, sent + size.images_for(plan.checker), CHECK_TOKENS)
+        input_tokens = request_tokens + (2 * gold_tokens + LIST_TOKENS if texts else size.images)
+        yield ExpectedCalls(plan.checker, count, input_tokens + size.images_for(plan.checker), CHECK_TOKENS)

@@ -41,12 +41,12 @@ async def _image_stages(job: Job[PerturbPlan]) -> AsyncIterator[Stage[Sample]]:
     plan = job.plan
     if plan.to_write or plan.to_check:
         yield _gold_stage(job, GOLD_IMAGING, {id: {} for id in (*plan.to_write, *plan.to_check)})
-    made, unusable = await asyncio.to_thread(gold_images_of, job.home, job.run, plan)
+    gold_ids, unusable = await asyncio.to_thread(gold_images_of, job.home, job.run, plan)
 
     def image_items(sample: Sample) -> list[Item]:
         if sample.id in unusable:
             return []
-        inputs = {"gold": made[sample.id]} if sample.id in made else {}
+        inputs = {"gold": gold_ids[sample.id]} if sample.id in gold_ids else {}
         return [_item(sample, dimension, inputs) for dimension in plan.asked[sample.id]]
 
     count = sum(len(dimensions) for id, dimensions in plan.asked.items() if id not in unusable)

@@ -200,8 +200,8 @@ def _material(request: ProbeRequest, session: Session) -> ProbeMaterial:
     blobs = MemoryBlobs() if session.dry or session.home is None else session.home.blobs
     perturbations = probes_of(source, session.home, task=request.task, unchecked=request.unchecked, blobs=blobs)
     samples = list(perturbations.samples.values())
-    drawn = part_of(samples, limit=request.limit, subsample=request.subsample, seed=request.seed)
-    samples = [sample for sample in samples if sample.id in drawn]
+    selection = part_of(samples, limit=request.limit, subsample=request.subsample, seed=request.seed)
+    samples = [sample for sample in samples if sample.id in selection]
     digests = {sample.digest for sample in samples}
     probes = [probe for probe in perturbations.probes if probe.item.sample in digests]
     if request.padded:
@@ -311,15 +311,15 @@ def _calls_of_basis(arm: Arm, evaluator: Evaluator, size: SampleSize, golds: Seq
     judge = arm.in_use
     if judge is None or arm.tools:
         return
-    sent = INSTRUCTION_TOKENS + size.text + size.images_for(judge)
+    input_tokens = INSTRUCTION_TOKENS + size.text + size.images_for(judge)
     if evaluator == "checkpoints":
-        yield ExpectedCalls(judge, 2 if size.reference else 1, sent + size.reference, CHAIN_TOKENS)
+        yield ExpectedCalls(judge, 2 if size.reference else 1, input_tokens + size.reference, CHAIN_TOKENS)
         yield ExpectedCalls(judge, 2 if size.reference else 0, INSTRUCTION_TOKENS + 2 * size.reference, WORD_TOKENS)
-        yield ExpectedCalls(judge, 2, sent + CHAIN_TOKENS, CRITERIA_TOKENS)
+        yield ExpectedCalls(judge, 2, input_tokens + CHAIN_TOKENS, CRITERIA_TOKENS)
         yield ExpectedCalls(judge, 2, INSTRUCTION_TOKENS + size.text + CHAIN_TOKENS + CRITERIA_TOKENS, CHECK_TOKENS)
     elif evaluator == "gated":
         for gold in golds:
-            yield ExpectedCalls(judge, 4, sent + _tokens_of(gold), RUBRIC_TOKENS)
+            yield ExpectedCalls(judge, 4, input_tokens + _tokens_of(gold), RUBRIC_TOKENS)
 
 
 def _calls_of_gold(
@@ -330,19 +330,19 @@ def _calls_of_gold(
     if not probes:
         return
     judge = arm.spec_for(evaluator)
-    sent = FRAME_TOKENS + size.text + _tokens_judged(arm, evaluator, size, gold)
+    input_tokens = FRAME_TOKENS + size.text + _tokens_judged(arm, evaluator, size, gold)
     received = WORD_TOKENS if evaluator in IN_USE else JUDGEMENT_TOKENS
     paradigm = paradigm_of(evaluator)
     orders = 2 if paradigm == "pairwise" else 1
-    compared = plan.retests + len(probes) * orders
+    comparisons = plan.retests + len(probes) * orders
     padded = (len(probes_asked(evaluator, gold)) - len(probes)) * orders
-    count = padded + (compared if paradigm == "pairwise" else compared + 1)
-    yield ExpectedCalls(judge, count, sent, received)
+    count = padded + (comparisons if paradigm == "pairwise" else comparisons + 1)
+    yield ExpectedCalls(judge, count, input_tokens, received)
     if arm.tools:
         for look in range(1, plan.looks + 2):
-            yield ExpectedCalls(judge, count, sent + look * LOOK_TOKENS, LOOK_CALL_TOKENS)
+            yield ExpectedCalls(judge, count, input_tokens + look * LOOK_TOKENS, LOOK_CALL_TOKENS)
     if plan.reader is not None and paradigm in READ:
-        yield ExpectedCalls(plan.reader, compared, INSTRUCTION_TOKENS + JUDGEMENT_TOKENS, READING_TOKENS)
+        yield ExpectedCalls(plan.reader, comparisons, INSTRUCTION_TOKENS + JUDGEMENT_TOKENS, READING_TOKENS)
 
 
 def _tokens_judged(arm: Arm, evaluator: Evaluator, size: SampleSize, gold: Gold) -> int:
@@ -371,17 +371,17 @@ def previews(plan: ProbePlan, sample: Sample, library: PromptLibrary) -> Sequenc
 
 def _asks(plan: ProbePlan, sample: Sample) -> Iterator[Ask[object]]:
     gold: Judged = GOLD
-    changed: Judged = PERTURBED
+    perturbed: Judged = PERTURBED
     if "text-to-image" in plan.dimensions and sample.images:
-        gold = changed = sample.images[0]
+        gold = perturbed = sample.images[0]
     for evaluator in plan.evaluators:
         if evaluator in IN_USE:
             yield from _asks_in_use(evaluator, sample)
         elif paradigm_of(evaluator) == "pairwise":
-            yield compare_answers(sample, evaluator, gold, changed)
+            yield compare_answers(sample, evaluator, gold, perturbed)
         else:
             reference = gold if evaluator == "reference" else None
-            yield score_answer(sample, evaluator, changed, reference=reference)
+            yield score_answer(sample, evaluator, perturbed, reference=reference)
     if plan.writer is not None and "image-to-text" in plan.dimensions:
         yield write_reference(sample)
     if plan.reader is not None:

@@ -74,26 +74,26 @@ def detect(unit: ProbeUnit, gold: Value | None, judgements: Sequence[Value]) -> 
         judgements: the judgement of the item; for a pair those in both orders, first with the gold answer first.
     """
     case = unit.case
-    changed = judgements[0]
-    match changed, gold:
+    perturbed = judgements[0]
+    match perturbed, gold:
         case AxisChoices(), None:
             return _of_pair(unit, [judgement.choices for judgement in judgements if isinstance(judgement, AxisChoices)])
         case AxisScores(), AxisScores():
-            return _of_axes(unit, gold.scores, changed.scores)
+            return _of_axes(unit, gold.scores, perturbed.scores)
         case CheckpointScores(), CheckpointScores():
-            return _of_score(case, gold.score, changed.score, missed=undetected_score(gold.score, changed.score))
+            return _of_score(case, gold.score, perturbed.score, missed=undetected_score(gold.score, perturbed.score))
         case RubricJudgement(), RubricJudgement():
-            before, after = (*gold.group_a, *gold.group_b), (*changed.group_a, *changed.group_b)
-            detection = _of_score(case, gold.score, changed.score, missed=undetected_gated(before, after))
+            before, after = (*gold.group_a, *gold.group_b), (*perturbed.group_a, *perturbed.group_b)
+            detection = _of_score(case, gold.score, perturbed.score, missed=undetected_gated(before, after))
             return detection if case in ("error", "padded") else detection._replace(equal=float(before == after))
         case FinalAnswer(), FinalAnswer():
-            right_before, right_after = gold.verdict == "right", changed.verdict == "right"
+            right_before, right_after = gold.verdict == "right", perturbed.verdict == "right"
             detection = _of_score(case, float(right_before), float(right_after), missed=right_after)
             if case == "error":
                 return detection._replace(strict=detection.undetected)
             return detection if case == "padded" else detection._replace(equal=float(right_after))
         case _:
-            raise TypeError(f"{unit.name}: {type(changed).__name__} cannot be held against {type(gold).__name__}")
+            raise TypeError(f"{unit.name}: {type(perturbed).__name__} cannot be held against {type(gold).__name__}")
 
 
 def detections_of(home: Home, run: Run) -> list[Detection]:

@@ -182,7 +182,7 @@ class BlindSpot(Value):
 
 
 class ProbedKind(Value):
-    """What a judge made of errors of some kind under one evaluator; lower is better but for `named`."""
+    """A judge's detection of errors of some kind under one evaluator; lower is better except for `named`."""
 
     undetected: Annotated[ProbeShare, Display("undetected", write=percent)] = Field(
         description="errors that no relevant axis detects: single, the points on all of them are unchanged; of pairs, none of "
@@ -231,7 +231,7 @@ class ProbedKind(Value):
 
 
 class PairPlaces(Value):
-    """What the order of places does to pairwise judgements, over pairs judged in both orders."""
+    """The effect of the order of places on pairwise judgements, over pairs judged in both orders."""
 
     n: Annotated[Count, Display("pairs", "judged in both orders, errors and harmless changes")] = Field(
         description="pairs"
@@ -250,7 +250,7 @@ class PairPlaces(Value):
 
 
 class LengthEffect(Value):
-    """What padding does to the judgement of an answer: sentences that say nothing, in front of right answers and errors."""
+    """The effect of padding on the judgement of an answer: sentences that say nothing, before right answers and errors."""
 
     n: Annotated[Count, Display("answers", "judged with padding and without")] = Field(description="padded answers")
     n_scored: Count = Field(description="of them, those judged with padding and without")
@@ -264,7 +264,7 @@ class LengthEffect(Value):
 
 
 class GoldJudgements(Value):
-    """How many of the gold answers' own judgements there are."""
+    """The numbers of gold answers put to the judge, and of their own judgements."""
 
     n: Count = Field(description="gold answers that were put to the judge")
     n_scored: Count = Field(description="of them, those with a judgement")
@@ -272,7 +272,7 @@ class GoldJudgements(Value):
 
 
 class ProbedEvaluator(ProbedKind):
-    """A judge under one evaluator: all errors together, by group and by dimension, and changes that do no harm."""
+    """A judge under one evaluator: all errors together, by group and by dimension, and harmless changes."""
 
     equal: Annotated[
         ProbeShare, Display("score-invariant", f"harmless changes judged equal; {HIGHER}", write=percent)
@@ -322,7 +322,7 @@ class ProbedEvaluator(ProbedKind):
 
 
 class ProbedJudge(Value):
-    """A judge as it was asked."""
+    """A judge under one setting, by evaluator."""
 
     model: str = Field(description="its name without what it was asked with")
     budget: str = Field(description="reasoning effort; empty where it is the default")
@@ -355,7 +355,7 @@ T = TypeVar("T", PairPlaces, ProbeComparison)
 
 
 class ProbedArm(Value):
-    """What one way of asking a judge came to."""
+    """The results of one way of asking a judge."""
 
     undetected: Annotated[ProbeShare, Display("undetected", LOWER, write=percent)]
     equal: Annotated[ProbeShare, Display("score-invariant", HIGHER, write=percent)] = Field(
@@ -364,7 +364,7 @@ class ProbedArm(Value):
 
 
 class ArmsBeside(Value):
-    """Ways of asking one judge beside each other, under one evaluator."""
+    """A comparison of the ways of asking one judge, under one evaluator."""
 
     model: str
     evaluator: Evaluator
@@ -376,7 +376,7 @@ class ArmsBeside(Value):
 
 
 class ProbeComparisons(Value):
-    """What the tables invite to compare."""
+    """Comparisons between rows of the tables."""
 
     judges: tuple[ProbeComparison, ...] = Field(description="under the same evaluator")
     paradigms: tuple[ProbeComparison, ...] = Field(
@@ -386,7 +386,7 @@ class ProbeComparisons(Value):
 
 
 class ProbedTask(Value):
-    """All that was found for one task."""
+    """The figures of one task."""
 
     dimensions: dict[str, str] = Field(description="the group of each dimension")
     shown: tuple[str, ...] = Field(
@@ -403,7 +403,7 @@ class ProbedTask(Value):
 
 
 class ProbeItems(Value):
-    """What was put to the judges."""
+    """Counts of the items put to the judges."""
 
     errors: Count = Field(description="answers with an error")
     neutral: Count = Field(description="answers with a harmless change")
@@ -442,7 +442,7 @@ class ProbeFigures(Used, DataFigures):
 
 
 class JudgementFields(Value):
-    """A judgement: of what it is, what came of it, and what was said; `scores` as in `COLUMNS`."""
+    """A judgement: its subject, its outcome and the judge's words; `scores` as in `COLUMNS`."""
 
     judge: str
     task: Task
@@ -467,7 +467,7 @@ class JudgementFields(Value):
 
 
 class ProbeItem(JudgementFields):
-    """A judgement with what was judged, as `show --json` and pages have it; texts, or the hashes of images."""
+    """A judgement with the judged texts, or the hashes of the judged images, as in `show --json` and on pages."""
 
     sample: str
     prompt: str
@@ -682,12 +682,12 @@ def length_effect(every: Sequence[Detection], *, seed: int) -> LengthEffect | No
     padded = [detection for detection in every if detection.case == "padded"]
     if not padded:
         return None
-    changed = to_share(item_share([(changed_by_length(detection), detection.cluster) for detection in padded]))
+    change_share = to_share(item_share([(changed_by_length(detection), detection.cluster) for detection in padded]))
     return LengthEffect(
-        n=changed.n,
-        n_scored=changed.n_scored,
-        coverage=changed.coverage,
-        changed=changed,
+        n=change_share.n,
+        n_scored=change_share.n_scored,
+        coverage=change_share.coverage,
+        changed=change_share,
         bias=length_bias(padded, seed=seed),
     )
 
@@ -728,21 +728,21 @@ def compare(of: str, first: Side, second: Side, *, seed: int) -> ProbeComparison
     has a value for it. If the sides have different numbers of evaluators, the test exchanges evaluators within images
     instead of flipping signs, since a mean of three minus a single value is not symmetric even without any difference.
     """
-    values, others = _values(first[1]), _values(second[1])
-    items = [item for item in values if item in others]
+    values, other_values = _values(first[1]), _values(second[1])
+    items = [item for item in values if item in other_values]
     if not items:
         return ProbeComparison(
             of=of, first=first[0], second=second[0], n=0, shares=None, difference=None, p_value=None, adjusted=None
         )
     clusters = [cluster for _, cluster in items]
     means = [fmean(values[item]) for item in items]
-    other_means = [fmean(others[item]) for item in items]
+    other_means = [fmean(other_values[item]) for item in items]
     differences = [second_mean - first_mean for first_mean, second_mean in zip(means, other_means, strict=True)]
-    evaluators, other_evaluators = len(values[items[0]]), len(others[items[0]])
+    evaluators, other_evaluators = len(values[items[0]]), len(other_values[items[0]])
     if evaluators == other_evaluators:
         p = sign_flip_test(differences, clusters=clusters, seed=seed).p_value
     else:
-        columns = np.array([[*others[item], *values[item]] for item in items])
+        columns = np.array([[*other_values[item], *values[item]] for item in items])
         p = _exchange_test(columns, other_evaluators, clusters, seed=seed)
     return ProbeComparison(
         of=of,
@@ -777,8 +777,8 @@ def _exchange_test(values: Floats, count: int, clusters: Sequence[str], *, seed:
     """
     gaps: list[Floats] = []
     for choice in combinations(range(values.shape[1]), count):
-        chosen = list(choice)
-        gaps.append(values[:, chosen].mean(axis=1) - np.delete(values, chosen, axis=1).mean(axis=1))
+        columns = list(choice)
+        gaps.append(values[:, columns].mean(axis=1) - np.delete(values, columns, axis=1).mean(axis=1))
     return exchange_p_values(np.stack(gaps, axis=1), clusters, seed=seed, draws=PERMUTATIONS)[0]
 
 
@@ -843,16 +843,16 @@ def ways_of_asking(every: Iterable[Detection]) -> tuple[WaysOfAsking, WaysOfAski
         if detection.evaluator == "reference":
             with_tools = f"{with_budget}+tools" if detection.tools else with_budget
             add(references, with_tools, NEW if detection.new_reference else ORIGINAL, detection)
-    return _several(budgets), _several(tools, (WITHOUT, WITH)), _several(references, (ORIGINAL, NEW))
+    return _with_variants(budgets), _with_variants(tools, (WITHOUT, WITH)), _with_variants(references, (ORIGINAL, NEW))
 
 
-def _several(ways: WaysOfAsking, order: Sequence[str] = ()) -> WaysOfAsking:
+def _with_variants(ways: WaysOfAsking, order: Sequence[str] = ()) -> WaysOfAsking:
     """Return the entries with more than one variant; variants are in the given order, or in order of appearance."""
-    several: WaysOfAsking = {}
+    entries: WaysOfAsking = {}
     for key, variants in ways.items():
         if len(variants) > 1:
-            several[key] = {way: variants[way] for way in order or variants}
-    return several
+            entries[key] = {way: variants[way] for way in order or variants}
+    return entries
 
 
 def _side_by_side(ways: WaysOfAsking, *, seed: int) -> tuple[ArmsBeside, ...]:
@@ -882,12 +882,12 @@ def _side_by_side(ways: WaysOfAsking, *, seed: int) -> tuple[ArmsBeside, ...]:
         )
     differences = iter(adjust([comparison for entry in entries for comparison in entry.differences]))
     of_dimensions = iter(adjust([comparison for entry in entries for comparison in entry.dimensions.values()]))
-    compared: list[ArmsBeside] = []
+    adjusted_entries: list[ArmsBeside] = []
     for entry in entries:
         own_differences = tuple(islice(differences, len(entry.differences)))
         dimensions = dict(zip(entry.dimensions, of_dimensions, strict=False))
-        compared.append(entry.model_copy(update={"differences": own_differences, "dimensions": dimensions}))
-    return tuple(compared)
+        adjusted_entries.append(entry.model_copy(update={"differences": own_differences, "dimensions": dimensions}))
+    return tuple(adjusted_entries)
 
 
 def probe_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, object]]:
@@ -896,9 +896,9 @@ def probe_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dic
     probes = [probe for probe in stored_probes(home, plan) if sample is None or probe.item.sample_id == sample]
     units = all_units(plan, probes)
     rows = ordered_rows(home, run, sample)
-    judged = [row for row in rows if row.item in units]
+    judgement_rows = [row for row in rows if row.item in units]
     excerpts = samples_of(home, run.id, list(probes_by_sample(probes)))
-    for row, fields in zip(judged, judgement_fields(home, units, rows), strict=True):
+    for row, fields in zip(judgement_rows, judgement_fields(home, units, rows), strict=True):
         unit = units[row.item]
         answers = unit.perturbed
         gold = answers.gold or (answers.gold_image and answers.gold_image.sha256)
@@ -929,10 +929,10 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
     """Return the values of the export's columns for each judgement."""
     plan = run.plan_as(ProbePlan)
     units = all_units(plan, stored_probes(home, plan))
-    every = results(home, run.id)
-    judged = [row for row in every if row.item in units]
+    rows_of_run = results(home, run.id)
+    judgement_rows = [row for row in rows_of_run if row.item in units]
     exported: list[dict[str, object]] = []
-    for row, fields in zip(judged, judgement_fields(home, units, every), strict=True):
+    for row, fields in zip(judgement_rows, judgement_fields(home, units, rows_of_run), strict=True):
         looks = len(row.value_ids[units[row.item].judgements :]) if row.failure is None else 0
         exported.append({**as_json(fields), "looks": looks})
     return exported

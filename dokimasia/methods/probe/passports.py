@@ -101,21 +101,21 @@ def material_of(
     reader = reader or ProbeReader(home)
     probed = probes_that_asked(home, judge, runs)
     _check_alike(judge, probed)
-    judged: dict[tuple[str, str, str], Detection] = {}
+    by_item: dict[tuple[str, str, str], Detection] = {}
     probes: dict[str, Probe] = {}
     costs: dict[tuple[Task, Evaluator], list[float | None]] = {}
     calls: list[str] = []
     runs_of: dict[Task, list[str]] = {}
     for run, _, arm in probed:
-        stored = reader.read(run)
-        probes |= stored.probes
-        tasks: set[Task] = {probe.item.task for probe in stored.probes.values()}
+        probe_run = reader.read(run)
+        probes |= probe_run.probes
+        tasks: set[Task] = {probe.item.task for probe in probe_run.probes.values()}
         for task in tasks:
             runs_of.setdefault(task, []).append(run.id)
-        for detection in stored.detections:
+        for detection in probe_run.detections:
             if detection.judge == judge and not detection.new_reference:
-                judged[detection.task, detection.evaluator, detection.item] = detection
-        for way, uses in judgement_uses(home, stored, arm).items():
+                by_item[detection.task, detection.evaluator, detection.item] = detection
+        for way, uses in judgement_uses(home, probe_run, arm).items():
             costs.setdefault(way, []).extend(use.cost for use in uses)
             calls += [call for use in uses for call in use.calls]
     arm = probed[0][2]
@@ -130,7 +130,7 @@ def material_of(
             _data(task, [probe for probe in planted(probes.values()) if probe.item.task == task], runs_of[task])
             for task in sorted(runs_of)
         ],
-        detections=list(judged.values()),
+        detections=list(by_item.values()),
         costs=costs,
         own={probe.id: probe.item.by == arm.judge for probe in probes.values() if probe.item.by and not probe.neutral},
         labels=labels_by_item(home, probes.keys()),
@@ -190,8 +190,8 @@ def _check_alike(judge: str, probed: Sequence[Probed]) -> None:
         if any(old and new and model_identity(old) != model_identity(new) for old, new in pairs):
             difference = "another model or another sampling of it"
         shared = plan.prompts.keys() & other_plan.prompts.keys() - {*NOT_ASKED}
-        if changed := sorted(name for name in shared if plan.prompts[name] != other_plan.prompts[name]):
-            difference = f"another version of the prompt {changed[0]}"
+        if prompt_names := sorted(name for name in shared if plan.prompts[name] != other_plan.prompts[name]):
+            difference = f"another version of the prompt {prompt_names[0]}"
         if difference:
             raise ConfigError(
                 f"runs {first.id} and {run.id} do not speak of one judge: {judge} is {difference} in the second; name those that "
@@ -203,13 +203,13 @@ def judgement_uses(home: Home, stored: ProbeResults, arm: Arm) -> dict[Way, list
     """Return what each of a judge's judgements used, by task and evaluator."""
     tasks: dict[str, Task] = {probe.item.sample_id: probe.item.task for probe in stored.probes.values()}
     rows = [row for row in stored.rows if {"model": row.model, "arm": row.arm} == arm.row_fields and row.calls]
-    used = SqliteLedger(home).calls_for(call for row in rows for call in row.calls)
+    calls_by_key = SqliteLedger(home).calls_for(call for row in rows for call in row.calls)
     uses: dict[Way, list[JudgementUse]] = {}
     for row in rows:
         evaluator: Evaluator | None = next((name for name in EVALUATORS if row.item.partition("/")[0] == name), None)
         if evaluator is None:
             continue
-        calls = [used[call] for call in row.calls if call in used]
+        calls = [calls_by_key[call] for call in row.calls if call in calls_by_key]
         costs = [call.cost for call in calls if call.cost is not None]
         times = [call.latency for call in calls if call.latency is not None]
         use = JudgementUse(
@@ -277,26 +277,26 @@ def check_of(
     passport = passport_of(material)
     ids = list(dict.fromkeys(run for data in passport.data for run in data.runs))
     by_item = _by_item(material.detections)
-    compared: dict[Way, Disagreement] = {}
+    disagreements: dict[Way, Disagreement] = {}
     if reference:
         other = _by_item(material_of(home, reference, runs or ids, seed=seed, reader=reader).detections)
-        compared = _disagreements(by_item, other)
+        disagreements = _disagreements(by_item, other)
     probes: dict[str, Probe] = {}
     evaluators: dict[Evaluator, None] = {}
     seconds: dict[Way, list[float]] = {}
     for run, plan, arm in probes_that_asked(home, judge, ids):
-        stored = reader.read(run)
-        probes |= stored.probes
+        probe_run = reader.read(run)
+        probes |= probe_run.probes
         evaluators |= dict.fromkeys(plan.evaluators)
-        for way, uses in judgement_uses(home, stored, arm).items():
+        for way, uses in judgement_uses(home, probe_run, arm).items():
             seconds.setdefault(way, []).extend(use.seconds for use in uses if use.seconds is not None)
-    checked = {probe.id for probe in probes.values() if probe.checked}
+    checked_ids = {probe.id for probe in probes.values() if probe.checked}
     return (
         judge_check(
             passport,
-            labelled=_by_way([error for error in by_item.values() if error.item in checked], _wrong),
+            labelled=_by_way([error for error in by_item.values() if error.item in checked_ids], _wrong),
             reference=reference,
-            compared=compared,
+            compared=disagreements,
             seconds=seconds,
             unjudged=unjudged_probes(evaluators, probes.values()),
             evaluate_by=EVALUATION_USES,
@@ -342,6 +342,6 @@ def _by_way(detections: Iterable[Detection], measure: Callable[[Detection], floa
     by_way = grouped(detections, lambda detection: (detection.task, detection.evaluator))
     disagreements: dict[Way, Disagreement] = {}
     for way, group in by_way.items():
-        judged = sum(measure(detection) is not None for detection in group)
-        disagreements[way] = Disagreement(measured(group, measure), len(group), judged)
+        n_judged = sum(measure(detection) is not None for detection in group)
+        disagreements[way] = Disagreement(measured(group, measure), len(group), n_judged)
     return disagreements

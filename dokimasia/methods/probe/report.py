@@ -198,7 +198,7 @@ def short(evaluator: Evaluator) -> str:
     return paradigm if variant == "–" else f"{paradigm} {variant}"
 
 
-def _scored(counts: ProbeShare | GoldJudgements | None, place: str) -> Cell:
+def _scored_cell(counts: ProbeShare | GoldJudgements | None, place: str) -> Cell:
     """Return the number of judged items out of the total."""
     if counts is None:
         return figures.NOTHING
@@ -258,7 +258,7 @@ def failures(data: ReportData) -> Section:
         )
     )
     blocks += [Only("page", (_other_forms(task),)) for task in tasks]
-    blocks += [*_by_rule(tasks), *_failed(tasks)]
+    blocks += [*_by_rule(tasks), *_failure_blocks(tasks)]
     return Section("failures", "What the judges miss", blocks, menu="Failures")
 
 
@@ -292,7 +292,7 @@ def _other_forms(task: TaskReport) -> Table:
     return task.evaluator_table(
         task.rows(),
         [
-            column("undetected", title="errors", meaning="judged, of all", write=_scored),
+            column("undetected", title="errors", meaning="judged, of all", write=_scored_cell),
             column("undetected"),
             column(
                 "undetected",
@@ -303,10 +303,10 @@ def _other_forms(task: TaskReport) -> Table:
             ),
             column("strict"),
             column("worse"),
-            column("equal", title="harmless", meaning="changes judged, of all", write=_scored),
+            column("equal", title="harmless", meaning="changes judged, of all", write=_scored_cell),
             column("preferred"),
             column("flickers"),
-            column("gold", title="gold answers", meaning="judged on their own, of all", write=_scored),
+            column("gold", title="gold answers", meaning="judged on their own, of all", write=_scored_cell),
             column("unasked", title="not asked", meaning="since the gold answer's own judgement failed, or its basis"),
         ],
         "Other forms, and what they rest on",
@@ -322,7 +322,7 @@ def _by_rule(tasks: Iterable[TaskReport]) -> Iterator[Block]:
         if rows:
             any_rows = True
             columns = [
-                column("overall", title="errors", meaning="judged, of all", write=_scored),
+                column("overall", title="errors", meaning="judged, of all", write=_scored_cell),
                 column("undetected", title="by any relevant axis", meaning=BY_ANY),
                 column("majority", write=plain_percent),
                 column("overall", write=plain_percent),
@@ -333,7 +333,7 @@ def _by_rule(tasks: Iterable[TaskReport]) -> Iterator[Block]:
         yield Paragraph(THREE_RULES, "note")
 
 
-def _failed(tasks: Iterable[TaskReport]) -> Iterator[Block]:
+def _failure_blocks(tasks: Iterable[TaskReport]) -> Iterator[Block]:
     by_judge: dict[str, Counter[str]] = {}
     unasked = 0
     for task in tasks:
@@ -375,19 +375,19 @@ def headline(task: str, measured: Sequence[MeasuredJudge]) -> str:
     if not measured:
         return f"Nothing of {task} was judged."
     if len(measured) == 1:
-        return f"{task}: {_named(measured)} misses {_percent_text(measured[0].undetected)} of the errors."
+        return f"{task}: {_names(measured)} misses {_percent_text(measured[0].undetected)} of the errors."
     least = min(row.undetected for row in measured)
     most = max(row.undetected for row in measured)
     fewest = [row for row in measured if row.undetected == least]
     if least == most:
-        return f"{task}: {_named(measured)} miss {_percent_text(least)} of the errors each."
+        return f"{task}: {_names(measured)} miss {_percent_text(least)} of the errors each."
     worst = [row for row in measured if row.undetected == most]
     if len({row.judge for row in measured}) == 1:
-        text = f"{task}: {measured[0].judge} misses fewest errors under {_named(fewest, alone=True)}, {_percent_text(least)}, "
-        text += f"and most under {_named(worst, alone=True)}, {_percent_text(most)}."
+        text = f"{task}: {measured[0].judge} misses fewest errors under {_names(fewest, alone=True)}, {_percent_text(least)}, "
+        text += f"and most under {_names(worst, alone=True)}, {_percent_text(most)}."
     else:
         text = (
-            f"{task}: fewest errors are missed by {_named(fewest)}, {_percent_text(least)}; most by {_named(worst)}, "
+            f"{task}: fewest errors are missed by {_names(fewest)}, {_percent_text(least)}; most by {_names(worst)}, "
         )
         text += f"{_percent_text(most)}."
     if any(row.equal is not None and row.equal < 0.5 for row in fewest):
@@ -395,7 +395,7 @@ def headline(task: str, measured: Sequence[MeasuredJudge]) -> str:
     return text
 
 
-def _named(measured: Sequence[MeasuredJudge], *, alone: bool = False) -> str:
+def _names(measured: Sequence[MeasuredJudge], *, alone: bool = False) -> str:
     """Return names, each with the harmless changes that the judge judged equal, if any."""
     names: list[str] = []
     for row in measured[:NAMED_AT_MOST]:
@@ -413,11 +413,11 @@ def _percent_text(share: float) -> str:
 
 def other_ways_of_asking(task: ProbedTask) -> str:
     """Return a note on where to find judges missing from the main table; empty if all are in it."""
-    hidden = [name for name in task.judges if name not in task.shown]
-    if not hidden:
+    other_names = [name for name in task.judges if name not in task.shown]
+    if not other_names:
         return ""
     return (
-        f"Of each judge the table has one way of asking: without tools, at the last effort named. {', '.join(hidden)} "
+        f"Of each judge the table has one way of asking: without tools, at the last effort named. {', '.join(other_names)} "
         "stand under efforts and tools."
     )
 
@@ -518,8 +518,8 @@ def _blind_spots(task: TaskReport) -> Block:
 
 def no_blind_spot(task: TaskReport) -> str:
     """Return a sentence that no blind spot was found, with the number of errors and a caveat."""
-    judged = [kind.undetected.n_scored for row in task.rows() for kind in row.figures.dimensions.values()]
-    least, most = min(judged, default=0), max(judged, default=0)
+    counts = [kind.undetected.n_scored for row in task.rows() for kind in row.figures.dimensions.values()]
+    least, most = min(counts, default=0), max(counts, default=0)
     count = f"{least:,}" if least == most else f"{least:,} to {most:,}"
     text = f"No dimension is told to be a blind spot of any judge by the rule below, from {count} judged errors a dimension"
     if most < FEW:
@@ -546,12 +546,12 @@ def tested_on(task: TaskReport) -> str:
     if images:
         least, most = min(images), max(images)
         count = f"{least:,} to {most:,}" if most > least else f"{least:,}"
-        alone = "None holds errors of it alone."
+        sentence = "None holds errors of it alone."
         if most_alone:
-            alone = f"Up to {most_alone:,} more hold errors of it alone and say nothing of it."
+            sentence = f"Up to {most_alone:,} more hold errors of it alone and say nothing of it."
         sentences.append(
             f"A dimension is tested on the images that hold errors of other dimensions, too: {count} of them a dimension. "
-            f"{alone}"
+            f"{sentence}"
         )
     if untested:
         sentences.append(
@@ -570,7 +570,7 @@ def _heat_map(task: TaskReport, judge: str) -> Iterator[Block]:
     for name, group in task.figures.dimensions.items():
         shares: list[float | None] = []
         cells: list[Cell] = []
-        judged = 0
+        most_judged = 0
         for evaluator in evaluators:
             kind = by_evaluator[evaluator].dimensions.get(name)
             share = None if kind is None else kind.undetected.share
@@ -578,9 +578,9 @@ def _heat_map(task: TaskReport, judge: str) -> Iterator[Block]:
             place = pointer("judges", judge, "evaluators", evaluator, "dimensions", name)
             cells.append(_tinted(kind, f"{task.place}{place}"))
             if kind is not None:
-                judged = max(judged, kind.undetected.n_scored)
+                most_judged = max(most_judged, kind.undetected.n_scored)
         values.append(shares)
-        rows.append([task.dimension(name), group, figures.count(judged), *cells])
+        rows.append([task.dimension(name), group, figures.count(most_judged), *cells])
     names = [short(evaluator) for evaluator in evaluators]
     chart = heat_chart(
         [task.dimension(name) for name in task.figures.dimensions],
@@ -721,7 +721,7 @@ LabelledComparison = tuple[Sequence[Cell], TableRow[ProbeComparison]]
 def comparisons(data: ReportData) -> Section | None:
     """Return the section on differences in undetected errors between judges, paradigms and strategies."""
     blocks: list[Block] = []
-    compared: list[ProbeComparison] = []
+    figures_of_pairs: list[ProbeComparison] = []
     for task in tasks_of(data):
         for kind, (about, shared) in COMPARED.items():
             rows: list[LabelledComparison] = []
@@ -731,7 +731,7 @@ def comparisons(data: ReportData) -> Section | None:
                 rows.append(((_title(comparison.of), sides), TableRow("", comparison, place)))
             if not rows:
                 continue
-            compared += [row.figures for _, row in rows]
+            figures_of_pairs += [row.figures for _, row in rows]
             heads = (shared, "second minus first")
             table = labelled_table(ProbeComparison, heads, rows, COMPARISON, task.titled(about), sortable=True)
             if kind == "strategies":
@@ -745,7 +745,7 @@ def comparisons(data: ReportData) -> Section | None:
         "Above 0 the second misses more. An item counts where both sides judged it; a paradigm's value is the mean over its "
         "strategies."
     )
-    notes = (Paragraph(text, "note"), *disagreement(compared))
+    notes = (Paragraph(text, "note"), *disagreement(figures_of_pairs))
     return Section("comparisons", "Who misses more", (*blocks, *notes), menu="Comparisons")
 
 
@@ -961,8 +961,8 @@ def planted(task: Task, measured: ProbedTask, expected: Mapping[str, Mapping[Eva
             for name, truth in shares.items():
                 share = evaluator_figures.dimensions[name].undetected if name else evaluator_figures.undetected
                 kind = report.dimension(name) if name else Span("all errors", "strong")
-                within = figures.within(truth, share.low, share.high, f"{100 * truth:.1f}")
-                rows.append([Span(judge, "strong"), short(evaluator), kind, percent(share), *within])
+                truth_cells = figures.within(truth, share.low, share.high, f"{100 * truth:.1f}")
+                rows.append([Span(judge, "strong"), short(evaluator), kind, percent(share), *truth_cells])
     columns = [Column(title, numeric=False) for title in ("judge", "evaluator", "dimension")]
     columns += [Column("undetected, measured"), Column("true value"), Column("in interval")]
     return Table(columns, rows, "Undetected errors, measured and planted, in percent")
@@ -981,8 +981,8 @@ async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> 
     ids = [place.sample_id for place in run_samples(home, run.id)]
     chosen_ids, selection = select_samples(run, ids, failed_samples(home, run.id), samples)
     views = [item for id in chosen_ids for item in probe_items(home, run, id)]
-    shown = samples_of(home, run.id, chosen_ids)
-    images = {image.sha256: image for sample in shown.values() for image in sample.images}
+    page_samples = samples_of(home, run.id, chosen_ids)
+    images = {image.sha256: image for sample in page_samples.values() for image in sample.images}
     for probe in stored_probes(home, run.plan_as(ProbePlan)):
         edited = probe.item.perturbed_image
         if probe.item.sample_id in chosen_ids and edited is not None:
@@ -998,8 +998,10 @@ def samples_section(data: ReportData) -> Section | None:
     cut = partial(cut_text, most=LONGEST_TEXT)
     folds: list[Block] = []
     for id, items in by_sample.items():
-        failed = " · with a failure" if any(item.failure for item in items) else ""
-        folds.append(Fold(f"{id}{failed}", (*_pictures(items, data.pictures), *_sample(items, cut)), f"sample-{id}"))
+        failure_note = " · with a failure" if any(item.failure for item in items) else ""
+        folds.append(
+            Fold(f"{id}{failure_note}", (*_pictures(items, data.pictures), *_sample(items, cut)), f"sample-{id}")
+        )
     return Section("samples", "Samples", (Paragraph(data.selection.text, "note"), *folds), menu="Samples", only="page")
 
 

@@ -40,11 +40,11 @@ SamplingBy = Literal["published", "own"]
 
 
 class ProbeRequest(RunRequest):
-    """Measure which errors judges do not see in DATA: perturbed answers, from `dokimasia perturb` or a folder of them.
+    """Measure which errors judges miss in DATA: perturbed answers, from `dokimasia perturb` or a folder of them.
 
-    Each judge is shown the answer as it was and with one error in it, or with a harmless change, under every evaluator that is
-    named; what it does not mark down or prefer went undetected. The same command continues an interrupted run, or prints
-    its results.
+    Each judge is shown the original answer and the answer with one error, or with a harmless change, under every named
+    evaluator; an error is undetected if the judge neither marks it down nor prefers the original. The same command
+    continues an interrupted run, or prints its results.
     """
 
     VERB: ClassVar[str] = "probe"
@@ -225,19 +225,19 @@ def choose_evaluators(names: Sequence[str], tasks: Sequence[Task]) -> tuple[Eval
                 f"pairwise, and {ALL}"
             )
     texts_alone = all(task == "image-to-text" for task in tasks)
-    chosen: list[Evaluator] = []
+    selection: list[Evaluator] = []
     for evaluator in EVALUATORS:
         by_all = ALL in names and (texts_alone or evaluator in PUBLISHED)
         if by_all or evaluator in names or paradigm_of(evaluator) in names:
-            chosen.append(evaluator)
-    of_texts = [evaluator for evaluator in chosen if evaluator in IN_USE]
+            selection.append(evaluator)
+    of_texts = [evaluator for evaluator in selection if evaluator in IN_USE]
     if of_texts and not texts_alone:
         raise ConfigError(
             f"--evaluators: {', '.join(of_texts)} {is_or_are(len(of_texts))} how evaluate and audit judge "
             "texts, and here images are judged, for which there are no such criteria: leave them out (text-to-image has "
             "the nine)"
         )
-    return tuple(chosen)
+    return tuple(selection)
 
 
 def check_budgets(budgets: Sequence[str]) -> None:
@@ -289,10 +289,10 @@ def with_budgets(
         for budget in budgets or ("",):
             specs.append(with_budget(judge, budget, published=published, temperature=temperature))
     names = [spec.ref.name for spec in specs]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
+    clashes = sorted({name for name in names if names.count(name) > 1})
+    if clashes:
         raise ConfigError(
-            f"--budgets: {twice[0]!r} is both a judge and a judge under a budget; name one of them otherwise in dokimasia.toml"
+            f"--budgets: {clashes[0]!r} is both a judge and a judge under a budget; name one of them otherwise in dokimasia.toml"
         )
     return tuple(specs)
 

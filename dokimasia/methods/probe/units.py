@@ -59,9 +59,9 @@ def to_store(probes: Iterable[Probe]) -> StoredProbes:
 
 def stored_probes(home: Home, plan: ProbePlan) -> list[Probe]:
     """Return the probes of a run in order, including padded ones."""
-    stored = find_values(home, StoredProbes, [plan.probes])[plan.probes]
-    items = find_values(home, Perturbed, {row.perturbed for row in stored.probes})
-    return [Probe(row.id, items[row.perturbed], *row[2:], stored.pads.get(row.id)) for row in stored.probes]
+    value = find_values(home, StoredProbes, [plan.probes])[plan.probes]
+    items = find_values(home, Perturbed, {row.perturbed for row in value.probes})
+    return [Probe(row.id, items[row.perturbed], *row[2:], value.pads.get(row.id)) for row in value.probes]
 
 
 def planted(probes: Iterable[Probe]) -> list[Probe]:
@@ -313,14 +313,14 @@ def count_items(plan: ProbePlan, probes: Mapping[str, Sequence[Probe]]) -> int:
     for arm in plan.arms:
         for evaluator, _ in plan.evaluators_of(arm):
             paradigm = paradigm_of(evaluator)
-            judged = [len(judged_probes(evaluator, gold)) for gold in golds]
-            judged_golds = sum(map(bool, judged))
-            compared = judged_golds * plan.retests + sum(judged)
+            probe_counts = [len(judged_probes(evaluator, gold)) for gold in golds]
+            judged_golds = sum(map(bool, probe_counts))
+            comparisons = judged_golds * plan.retests + sum(probe_counts)
             count += judged_golds * plan.retests + sum(len(probes_asked(evaluator, gold)) for gold in golds)
             if paradigm != "pairwise":
                 count += judged_golds
             if plan.reader is not None and paradigm in READ:
-                count += compared
+                count += comparisons
         if not arm.tools:
             count += len(probes) * ("checkpoints" in plan.evaluators) + len(golds) * ("gated" in plan.evaluators)
     return count

@@ -121,7 +121,7 @@ class ProbeWork:
         await self._judge(sample, [unit for unit in units if not unit.compared], basis, rows)
         await self._judge(sample, [unit for unit in units if unit.compared and unit not in padded], basis, rows)
         await self._judge(sample, padded, basis, rows)
-        await self._read(sample, [unit for unit in units if is_read(self._plan, unit)], rows)
+        await self._read_justifications(sample, [unit for unit in units if is_read(self._plan, unit)], rows)
 
     async def _judge(
         self, sample: Sample, units: Sequence[ProbeUnit], basis: ResultRow | None, rows: dict[str, ResultRow]
@@ -178,12 +178,14 @@ class ProbeWork:
             reason=f"nothing to judge by: {basis.reason}"[:500],
         )
 
-    async def _read(self, sample: Sample, units: Sequence[ProbeUnit], rows: dict[str, ResultRow]) -> None:
+    async def _read_justifications(
+        self, sample: Sample, units: Sequence[ProbeUnit], rows: dict[str, ResultRow]
+    ) -> None:
         """Read the justifications that have no result yet; a failed judgement has none."""
         job, reader = self._job, self._plan.reader
-        judged = [unit for unit in units if rows[unit.name].failure is None]
-        job.progress.items -= len(units) - len(judged)
-        open_units = [unit for unit in judged if job.stored_row(unit.reading) is None]
+        judged_units = [unit for unit in units if rows[unit.name].failure is None]
+        job.progress.items -= len(units) - len(judged_units)
+        open_units = [unit for unit in judged_units if job.stored_row(unit.reading) is None]
         if reader is None:
             return
 
@@ -371,9 +373,9 @@ async def rubrics_of_gold(job: Job[ProbePlan], sample: Sample, arm: Arm, gold: G
     state = await job.walk(RUBRICS, inputs, name, context=context_of(job, options, job.attempt(name)))
     fields: dict[str, object] = outcome_fields(state)
     if not state.get("failed"):
-        made: str = state["made"]
-        fields |= {"value_ids": (made,)}
-        if not (await store.get(RubricSet, made)).rubrics:
+        rubrics_id: str = state["made"]
+        fields |= {"value_ids": (rubrics_id,)}
+        if not (await store.get(RubricSet, rubrics_id)).rubrics:
             reason = "no rubric of the gold answer keeps the rules that rubrics have"
             fields = {"outcome": "failed", "failure": "unparsable", "reason": reason}
     return await _finish_basis(job, sample, name, arm.model, calls=tuple(state.get("calls", ())), **fields)
@@ -408,17 +410,17 @@ async def _another_image(sample: Sample, gold: Gold, context: Context) -> dict[s
     image = cast("ImageRef", gold.item.gold_image)
     instruction = ANOTHER.format(prompt=sample.prompt)
     calls: list[str] = []
-    failed = failure("api_error", "no attempt was made")
+    problem = failure("api_error", "no attempt was made")
     for attempt in range(context.attempt + 1):
         edited = await edit_image(image, instruction, gateway=context.gateway, model=context.judge, attempt=attempt)
         calls += edited.calls
         if edited.image is not None and edited.image.sha256 != image.sha256:
             return {"outcome": "made", "value_ids": (await context.store.put(edited.image),), "calls": tuple(calls)}
         unchanged = failure("unparsable", f"{context.options.judge}: the image came back as it was")
-        failed = edited.failed or unchanged
-        if failed.open:
+        problem = edited.failed or unchanged
+        if problem.open:
             break
-    return {"outcome": "failed", "failure": failed.kind, "reason": failed.reason, "calls": tuple(calls)}
+    return {"outcome": "failed", "failure": problem.kind, "reason": problem.reason, "calls": tuple(calls)}
 
 
 async def _finish_basis(job: Job[ProbePlan], sample: Sample, name: str, model: str, **fields: object) -> ResultRow:

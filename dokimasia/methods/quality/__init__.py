@@ -23,6 +23,6 @@ METHOD: Method[QualityRequest, QualityPlan] = Method(
 )
 
 rate_criteria = verb(METHOD, "rate_criteria")
-"""Have criteria rated: `await rate_criteria(QualityRequest(...), settings=..., observer=..., stop=...)`."""
+"""Rate criteria: `await rate_criteria(QualityRequest(...), settings=..., observer=..., stop=...)`."""
 
 __all__ = ["METHOD", "QualityPlan", "QualityRequest", "rate_criteria"]

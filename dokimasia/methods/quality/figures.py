@@ -26,7 +26,7 @@ SCALE = (LOWEST, HIGHEST)
 
 
 class CriteriaRating(Value):
-    """How good criteria are, 1 to 3; intervals clustered by image."""
+    """Mean ratings of criteria, 1 to 3; intervals clustered by image."""
 
     n: Count = Field(description="criteria that were drawn")
     n_rated: Count = Field(description="of these, criteria with a rating")
@@ -52,13 +52,13 @@ class CriteriaRating(Value):
 
 
 class RatedGroup(CriteriaRating):
-    """The same of one category, or one place of a tree."""
+    """Mean ratings of one category, or of one place in a tree."""
 
     of: Count = Field(description="criteria that the group has")
 
 
 class QualityFigures(CriteriaRating, Used, Heading):
-    """The figures of a rating of criteria; over all, each criterion that was drawn counts alike."""
+    """The figures of a rating of criteria; overall, every drawn criterion counts alike."""
 
     seed: Seed
     judge: Judge
@@ -171,8 +171,8 @@ def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str,
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> Sequence[Mapping[str, object]]:
     """Return the values of an export's columns for each row."""
     plan = run.plan_as(QualityPlan)
-    rated = _rated_items(home, run, rows)
-    return [item.model_dump(mode="json", include=set(COLUMNS)) | {"judge": plan.judge_name} for item in rated]
+    rated_items = _rated_items(home, run, rows)
+    return [item.model_dump(mode="json", include=set(COLUMNS)) | {"judge": plan.judge_name} for item in rated_items]
 
 
 def _criteria_by_item(home: Home, run: Run) -> dict[str, DrawnCriterion]:

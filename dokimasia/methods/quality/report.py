@@ -32,7 +32,7 @@ def section(data: ReportData) -> Section:
     columns: list[TableColumn[CriteriaRating]] = [
         name_column("category"),
         computed_column(
-            "rated", _rated, meaning="criteria with a rating, of those that were drawn; the category has so many"
+            "rated", _rated_cell, meaning="criteria with a rating, of those that were drawn; the category has so many"
         ),
         *field_columns("accuracy", "necessity"),
     ]
@@ -59,7 +59,7 @@ def conclusion(data: ReportData) -> list[Cell]:
     return [*sentences, used_sentence(quality)]
 
 
-def _rated(row: TableRow[CriteriaRating]) -> Cell:
+def _rated_cell(row: TableRow[CriteriaRating]) -> Cell:
     of = f" ({row.figures.of:,})" if isinstance(row.figures, RatedGroup) else ""
     return figures.count(row.figures.n_rated, f"{row.pointer}/n_rated"), f"/{row.figures.n:,}", Span(of, "muted")
 

@@ -32,8 +32,8 @@ OWN_CRITERIA = (
 class QualityRequest(RunRequest):
     """Have a second judge rate criteria of RUN (the beginning of its id, or `last`) by accuracy and necessity, 1 to 3 each.
 
-    So many criteria of each category are drawn; `dokimasia annotate draw RUN --criteria` hands the same ones out to people.
-    The same command continues an interrupted run, or prints what it came to.
+    A number of criteria is drawn from each category; `dokimasia annotate draw RUN --criteria` hands the same ones out
+    to people. The same command continues an interrupted run, or prints its results.
     """
 
     VERB: ClassVar[str] = "criteria quality"
@@ -90,12 +90,12 @@ async def accept(request: QualityRequest, session: Session) -> Accepted[QualityP
     home = session.opened
     run, _ = evaluation_of(home, request.run, done=True)
     subjects = criteria_of(home, run, criteria_groups(home, run, request.by, request.tree))
-    chosen = draw_subjects(subjects, "criterion", per=request.per, seed=request.seed)
+    subjects_to_rate = draw_subjects(subjects, "criterion", per=request.per, seed=request.seed)
     sets = {row.sample_id: row.criteria_id for row in criteria_of_samples(home, run.id)}
     judge = session.judge(request.judge)
     criteria: list[DrawnCriterion] = []
     calls: list[ExpectedCalls] = []
-    for subject in chosen:
+    for subject in subjects_to_rate:
         sample, category = subject.unit.id, subject.place.category
         criteria.append(
             DrawnCriterion(sample=sample, criteria=sets[sample], number=subject.unit.criterion, group=category)
@@ -103,28 +103,28 @@ async def accept(request: QualityRequest, session: Session) -> Accepted[QualityP
         size = size_of(subject.sample)
         calls.append(ExpectedCalls(judge, 1, INSTRUCTION_TOKENS + size.text + size.images_for(judge), RATING_TOKENS))
     counts = Counter(subject.place.category for subject in subjects)
-    drawn = DrawnCriteria(criteria=tuple(criteria), of=dict(sorted(counts.items())))
+    criteria_draw = DrawnCriteria(criteria=tuple(criteria), of=dict(sorted(counts.items())))
     plan = QualityPlan(
         seed=request.seed,
         prompts=prompts_used(session.library, ("criterion_quality", "repair")),
         source=run.id,
-        drawn=value_id(drawn),
+        drawn=value_id(criteria_draw),
         judge=judge,
     )
     names = {criterion.sample for criterion in criteria}
     notes = [
-        f"{several(len(chosen), 'criterion', 'criteria')} of {several(len(names), 'sample')} are rated, a call each"
+        f"{several(len(subjects_to_rate), 'criterion', 'criteria')} of {several(len(names), 'sample')} are rated, a call each"
     ]
     if judge.ref.model == drawn_by(run):
         notes.append(OWN_CRITERIA.format(judge=judge.ref.name))
     samples = [sample for sample in run_samples(home, run.id) if sample.sample_id in names]
     return Accepted(
         plan=plan,
-        estimate=total_estimate(calls, len(samples), items=len(chosen), notes=notes),
+        estimate=total_estimate(calls, len(samples), items=len(subjects_to_rate), notes=notes),
         data_name=run.data_name,
         data_hash=run.data_hash,
         places=[sample._replace(position=position) for position, sample in enumerate(samples)],
-        values=(drawn,),
+        values=(criteria_draw,),
         needs=(run.id,),
         request=request.model_copy(update={"run": run.id}),
     )

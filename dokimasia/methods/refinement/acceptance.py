@@ -125,10 +125,10 @@ def plan_of(
     judge = source.judge_of("score")
     arms = STRATEGIES[request.strategy]
     candidates = {spec.ref.name: spec for spec in source.candidates}
-    models = _chosen(request.models, candidates, "--models", run)
+    models = _select_models(request.models, candidates, "--models", run)
     peers: list[str] = []
     if "peer" in arms:
-        peers = _chosen(request.peers, candidates, "--peers", run)
+        peers = _select_models(request.peers, candidates, "--peers", run)
         _check_peers(request.strategy, models, peers, list(candidates))
 
     def spec_to_ask(name: str) -> ModelSpec:
@@ -175,7 +175,7 @@ def _prompts(arms: tuple[Arm, ...], request: RefinementRequest, source: Evaluati
     return names
 
 
-def _chosen(names: tuple[str, ...], candidates: dict[str, ModelSpec], option: str, run: str) -> list[str]:
+def _select_models(names: tuple[str, ...], candidates: dict[str, ModelSpec], option: str, run: str) -> list[str]:
     unknown = sorted(set(names) - set(candidates))
     if unknown:
         raise ConfigError(
@@ -215,17 +215,17 @@ def estimate(plan: RefinementPlan, source: SourceRun, sizes: Mapping[str, Sample
     candidates = answers
     if plan.threshold is None:
         candidates = [answer for answer in answers if sizes[answer.sample_id].reference]
-    failed = [answer for answer in candidates if _may_fail(answer, plan.threshold)]
+    may_fail = [answer for answer in candidates if _may_fail(answer, plan.threshold)]
     calls: list[ExpectedCalls] = []
     for answer in candidates:
         calls += _verdicts(plan, sizes[answer.sample_id], times=0 if answer.final else 1)
     if plan.leak_judge and plan.names_points:
-        for id, count in {answer.sample_id: len(answer.scores) for answer in failed}.items():
+        for id, count in {answer.sample_id: len(answer.scores) for answer in may_fail}.items():
             calls.append(_leak_check(plan, sizes[id], count * POINT_TOKENS, times=count))
     peers = {}
     if "peer" in plan.arms:
-        peers = peers_for({answer: failed_atoms(answer.scores) for answer in failed}, source, plan)
-    for answer in failed:
+        peers = peers_for({answer: failed_atoms(answer.scores) for answer in may_fail}, source, plan)
+    for answer in may_fail:
         size = sizes[answer.sample_id]
         calls += scoring(plan.judge, plan.options, size, times=plan.judgements)
         for arm in plan.arms[1:]:
@@ -233,8 +233,8 @@ def estimate(plan: RefinementPlan, source: SourceRun, sizes: Mapping[str, Sample
         if answer.key in peers:
             solvers = dict.fromkeys(name for order in peers[answer.key].values() for name, _ in order)
             calls += _hints(plan, size, len(most_shown(answer, plan)), list(solvers))
-    items = len(answers) + len(failed) * (len(plan.arms) - 1)
-    return total_estimate(calls, len(sizes), items=items, notes=[BOUND_NOTE] if failed else [])
+    items = len(answers) + len(may_fail) * (len(plan.arms) - 1)
+    return total_estimate(calls, len(sizes), items=items, notes=[BOUND_NOTE] if may_fail else [])
 
 
 BOUND_NOTE = (
@@ -250,14 +250,14 @@ def _may_fail(answer: SourceAnswer, threshold: float | None) -> bool:
 def _rounds(plan: RefinementPlan, answer: SourceAnswer, size: SampleSize, arm: Arm) -> Iterator[ExpectedCalls]:
     """Yield the calls of all rounds of an arm, without the hints."""
     model = plan.models[answer.model]
-    sent = INSTRUCTION_TOKENS + size.text + size.images_for(model)
+    input_tokens = INSTRUCTION_TOKENS + size.text + size.images_for(model)
     if arm in ("self", "peer"):
         tokens = POINT_TOKENS + HINT_TOKENS if arm == "peer" else POINT_TOKENS
-        sent += len(most_shown(answer, plan)) * tokens
+        input_tokens += len(most_shown(answer, plan)) * tokens
     if not plan.hide_answer:
-        sent += ANSWER_TOKENS
+        input_tokens += ANSWER_TOKENS
     deciding = 0 if plan.protocol == "published" else plan.rounds - 1
-    yield ExpectedCalls(model, plan.rounds, sent, ANSWER_TOKENS)
+    yield ExpectedCalls(model, plan.rounds, input_tokens, ANSWER_TOKENS)
     yield from _verdicts(plan, size, times=plan.rounds)
     yield from scoring(plan.judge, plan.options, size, times=plan.rounds * plan.judgements + deciding)
 
@@ -265,19 +265,19 @@ def _rounds(plan: RefinementPlan, answer: SourceAnswer, size: SampleSize, arm: A
 def _verdicts(plan: RefinementPlan, size: SampleSize, *, times: int) -> Iterator[ExpectedCalls]:
     """Yield the calls that decide whether final answers are right; none without a reference answer."""
     if size.reference:
-        sent = INSTRUCTION_TOKENS + size.text + size.reference * 2
-        yield ExpectedCalls(plan.judge, times, sent, VERDICT_TOKENS)
+        input_tokens = INSTRUCTION_TOKENS + size.text + size.reference * 2
+        yield ExpectedCalls(plan.judge, times, input_tokens, VERDICT_TOKENS)
 
 
 def _hints(plan: RefinementPlan, size: SampleSize, points: int, solvers: list[str]) -> Iterator[ExpectedCalls]:
     """Yield the calls of an answer's hints: each round with as few peers as possible and two wordings, all checked."""
     writers = points if plan.protocol == "published" else min(points, len(solvers))
-    sent = INSTRUCTION_TOKENS + size.text + points * POINT_TOKENS + 2 * ANSWER_TOKENS
+    input_tokens = INSTRUCTION_TOKENS + size.text + points * POINT_TOKENS + 2 * ANSWER_TOKENS
     for round in range(plan.rounds if solvers else 0):
         for number in range(writers):
             peer = plan.models[solvers[(round + number) % len(solvers)]]
             rewritings = points if number == 0 else 0
-            yield ExpectedCalls(peer, 1 + rewritings, sent + size.images_for(peer), points * HINT_TOKENS)
+            yield ExpectedCalls(peer, 1 + rewritings, input_tokens + size.images_for(peer), points * HINT_TOKENS)
         if plan.leak_judge:
             yield _leak_check(plan, size, points * (POINT_TOKENS + HINT_TOKENS), times=1 + 2 * points)
 

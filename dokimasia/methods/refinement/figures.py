@@ -113,14 +113,14 @@ class FewOptions(PartFigures):
 
 
 class LeftOut(Value):
-    """What of the answers that failed cannot be fed back."""
+    """Failed answers and criteria that cannot be fed back."""
 
     answers: Count = Field(description="answers without a failed criterion that can be; they are in no arm")
     atoms: dict[Unused, Count] = Field(description="failed criteria by why they cannot be, of all answers that failed")
 
 
 class TakenUp(Value):
-    """Answers that were taken up, and what every arm made of them."""
+    """Answers that were taken up, and the results of every arm on them."""
 
     failed: Count = Field(
         description="answers that were taken up, without those that were right before unless it says so"
@@ -130,7 +130,7 @@ class TakenUp(Value):
 
 
 class PlacedCriteria(Value):
-    """How many failed atoms have a place in the tree; the others are at no node."""
+    """Counts of failed atoms, and of those with a place in the tree; the others are at no node."""
 
     failed_atoms: Count
     on_the_tree: Count
@@ -282,9 +282,9 @@ def refinement_figures(
         taken_up = [row for row in last if row.model == name]
         wrong = [row for row in taken_up if row.answered_before != "right"]
         originals = [row for row in rows if row.model == name and row.arm == "original"]
-        used = {arm: model_usage for (model, arm), model_usage in (usage or {}).items() if model == name}
+        arm_usage = {arm: model_usage for (model, arm), model_usage in (usage or {}).items() if model == name}
         model = RefinedModel(
-            **dict(parts.taken_up(wrong, used)),
+            **dict(parts.taken_up(wrong, arm_usage)),
             answers=len(originals),
             answered=count_by_kind(row.answered for row in originals),
             rules=count_by_kind(row.rule for row in originals),
@@ -299,7 +299,7 @@ def refinement_figures(
             nodes = {key: node for key, node in node_of.items() if node != ROOT}
             branches = {key: CapabilityPath.parse(node).names[0] for key, node in nodes.items()}
             by_capability = parts.by_node(wrong, nodes, COMPARISONS_OF_LEAVES)
-            optional_parts |= {"placed": _placed(wrong, nodes), "by_capability": by_capability}
+            optional_parts |= {"placed": _place_counts(wrong, nodes), "by_capability": by_capability}
             by_branch[name] = parts.by_node(wrong, branches, COMPARISONS_OF_PARTS)
         if threshold is not None:
             optional_parts |= {"apart": _by_verdict(parts, taken_up)}
@@ -329,10 +329,10 @@ class _Parts:
     ) -> TakenUp:
         """Return each arm's results on some answers; `used` is the usage of their calls by arm."""
         by_arm = _by_arm(rows, self._arms)
-        compared = self._comparable(rows, two_way=two_way)
+        rows_by_arm = self._comparable(rows, two_way=two_way)
         gains: dict[str, Gains] = {}
-        for arm, control in _compared(compared, COMPARISONS):
-            measured = _gains(compared[control], compared[arm], MEASURES, self._seed, every_atom)
+        for arm, control in _possible_comparisons(rows_by_arm, COMPARISONS):
+            measured = _gains(rows_by_arm[control], rows_by_arm[arm], MEASURES, self._seed, every_atom)
             gains[f"{arm} over {control}"] = Gains(**measured)
         arms: dict[Arm, ArmFigures] = {}
         for arm in self._arms:
@@ -341,8 +341,8 @@ class _Parts:
 
     def _comparable(self, rows: Sequence[RefinementRow], *, two_way: bool = False) -> dict[Arm, list[RefinementRow]]:
         """Return the rows on which gains are measured, by arm."""
-        counted = [row for row in rows if two_way or self._two_way or not _is_two_way(row)]
-        return _by_arm(counted, self._arms)
+        comparable_rows = [row for row in rows if two_way or self._two_way or not _is_two_way(row)]
+        return _by_arm(comparable_rows, self._arms)
 
     def figures(
         self,
@@ -353,11 +353,11 @@ class _Parts:
         """Return the figures of some answers over the atoms of a part; without gains below `MIN_ANSWERS` answers."""
         by_arm = _by_arm(rows, self._arms)
         n = len(by_arm["original"])
-        compared = self._comparable(rows)
+        rows_by_arm = self._comparable(rows)
         gains: dict[str, GainsOfPart] = {}
-        if len(compared["original"]) >= MIN_ANSWERS:
-            for arm, control in _compared(compared, comparisons):
-                measured = _gains(compared[control], compared[arm], MEASURES_OF_PARTS, self._seed, part)
+        if len(rows_by_arm["original"]) >= MIN_ANSWERS:
+            for arm, control in _possible_comparisons(rows_by_arm, comparisons):
+                measured = _gains(rows_by_arm[control], rows_by_arm[arm], MEASURES_OF_PARTS, self._seed, part)
                 gains[f"{arm} over {control}"] = GainsOfPart(**measured)
         arms: dict[Arm, ArmOfPart] = {}
         for arm in self._arms:
@@ -402,7 +402,7 @@ def _by_arm(rows: Sequence[RefinementRow], arms: Sequence[Arm]) -> dict[Arm, lis
     return by_arm
 
 
-def _compared(arms: Mapping[Arm, object], comparisons: Sequence[Comparison]) -> list[Comparison]:
+def _possible_comparisons(arms: Mapping[Arm, object], comparisons: Sequence[Comparison]) -> list[Comparison]:
     return [(arm, control) for arm, control in comparisons if arm in arms and control in arms]
 
 
@@ -418,9 +418,9 @@ def _gains(
 
 def _left_out(originals: Sequence[RefinementRow]) -> LeftOut:
     """Return the number of failed answers without a point to feed back, and the reasons why failed atoms are unused."""
-    failed = [row for row in originals if row.failed]
-    why: dict[Unused, int] = count_by_kind(unused.why for row in failed for unused in row.unused)
-    return LeftOut(answers=sum(not row.selected for row in failed), atoms=why)
+    failed_rows = [row for row in originals if row.failed]
+    why: dict[Unused, int] = count_by_kind(unused.why for row in failed_rows for unused in row.unused)
+    return LeftOut(answers=sum(not row.selected for row in failed_rows), atoms=why)
 
 
 def _by_options(parts: _Parts, rows: Sequence[RefinementRow]) -> dict[Literal["two to five", "more"], FewOptions]:
@@ -448,19 +448,19 @@ def _by_category(parts: _Parts, rows: Sequence[RefinementRow]) -> dict[str, Part
     return {name: parts.figures(answers) for name, answers in sorted(by_category.items())}
 
 
-def _placed(rows: Sequence[RefinementRow], node_of: Mapping[str, str]) -> PlacedCriteria:
+def _place_counts(rows: Sequence[RefinementRow], node_of: Mapping[str, str]) -> PlacedCriteria:
     originals = [row for row in rows if row.arm == "original"]
-    failed = [criterion_key(row.criteria_id, atom) for row in originals for atom in row.failed_atoms]
-    return PlacedCriteria(failed_atoms=len(failed), on_the_tree=sum(key in node_of for key in failed))
+    failed_keys = [criterion_key(row.criteria_id, atom) for row in originals for atom in row.failed_atoms]
+    return PlacedCriteria(failed_atoms=len(failed_keys), on_the_tree=sum(key in node_of for key in failed_keys))
 
 
 def _by_verdict(parts: _Parts, rows: Sequence[RefinementRow]) -> dict[Answered, TakenUp]:
     by_verdict: dict[Answered, TakenUp] = {}
     verdicts: set[Answered] = {row.answered_before for row in rows}
-    for answered in sorted(verdicts):
-        answers = [row for row in rows if row.answered_before == answered]
+    for verdict in sorted(verdicts):
+        answers = [row for row in rows if row.answered_before == verdict]
         # The verdict that an answer is right reveals nothing.
-        by_verdict[answered] = parts.taken_up(answers, {}, two_way=answered == "right")
+        by_verdict[verdict] = parts.taken_up(answers, {}, two_way=verdict == "right")
     return by_verdict
 
 
@@ -478,14 +478,14 @@ def _adjusted(families: Sequence[Mapping[str, GainsOfPart]]) -> Iterator[dict[st
                 p_values.setdefault(measure, []).append(gain.p_value)
     values = {measure: iter(adjusted(measure_p_values)) for measure, measure_p_values in p_values.items()}
     for family in families:
-        changed: dict[str, GainsOfPart] = {}
+        adjusted_gains: dict[str, GainsOfPart] = {}
         for name, gains in family.items():
             update: dict[str, Gain] = {}
             for measure, gain in gains:
                 value = next(values[measure])
                 update[measure] = gain.model_copy(update={"adjusted": None if value is None else round(value, DIGITS)})
-            changed[name] = gains.model_copy(update=update)
-        yield changed
+            adjusted_gains[name] = gains.model_copy(update=update)
+        yield adjusted_gains
 
 
 def refinement_table(
@@ -598,7 +598,7 @@ def figures_of_run(home: Home, run: Run) -> RefinementFigures:
         arms=plan.arms,
         seed=run.seed,
         threshold=plan.threshold,
-        usage={(model, arm): used for (_, model, arm), used in usage_of(home, run.id).by_work.items()},
+        usage={(model, arm): amount for (_, model, arm), amount in usage_of(home, run.id).by_work.items()},
         node_of=node_of,
         two_way=plan.protocol == "published",
     )
@@ -630,8 +630,8 @@ def _tree_of(home: Home, source: str) -> tuple[str | None, dict[str, str] | None
         return None, None
     from dokimasia.methods.tree import find_tree_of_run, load_stored, mapping_of
 
-    stored = find_tree_of_run(home, get_run(home, source))
-    if stored is None:
+    tree = find_tree_of_run(home, get_run(home, source))
+    if tree is None:
         return None, None
-    loaded = load_stored(home, stored)
+    loaded = load_stored(home, tree)
     return loaded.name, mapping_of(loaded.tree)

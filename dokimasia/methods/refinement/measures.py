@@ -81,7 +81,7 @@ Adjusted = Annotated[
 
 
 class SetFields(Value):
-    """Figures of which a field that has a default is left out only where nothing was said of it."""
+    """Figures that omit a field with its default only if the field was not set."""
 
     @model_serializer(mode="wrap")
     def _with_set_fields(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -109,7 +109,7 @@ class AtomScores(Value):
 
 
 class ArmOfPart(Value):
-    """What an arm came to, over the last rounds of the answers that it took up."""
+    """The results of an arm, over the last rounds of the answers that it took up."""
 
     n: Count = Field(description="answers")
     n_known: Count = Field(description="answers with a verdict")
@@ -123,7 +123,7 @@ class ArmOfPart(Value):
 
 
 class PerRepaired(Value):
-    """What each repaired answer used; the limits are those of the accuracy."""
+    """The usage per repaired answer; the limits are those of the accuracy."""
 
     mean: float = Field(ge=0)
     low: float | None = Field(ge=0)
@@ -131,14 +131,14 @@ class PerRepaired(Value):
 
 
 class Repaired(Value):
-    """Calls and US dollars for each repaired answer; null where none was repaired or it is unknown."""
+    """Calls and US dollars per repaired answer; null if none was repaired or the usage is unknown."""
 
     calls: PerRepaired | None
     cost: PerRepaired | None
 
 
 class ArmFigures(ArmOfPart, SetFields):
-    """What an arm came to as a whole, and what it used."""
+    """The overall results of an arm, and its usage."""
 
     right: Count = Field(description="right answers")
     spoilt: Share = Field(description="of the criteria that were solved before those that fail now")
@@ -154,7 +154,7 @@ class ArmFigures(ArmOfPart, SetFields):
 
 
 class Gain(Value):
-    """What an arm gains over a control on the same answers; above 0: the arm is better."""
+    """The gain of an arm over a control on the same answers; above 0: the arm is better."""
 
     n: Count = Field(description="answers that the measure is about")
     n_paired: Count = Field(description="answers that are known in both arms")
@@ -173,7 +173,7 @@ class PeerHints(Value):
 
 
 class HintFigures(Value):
-    """What became of the points that an arm had to make, over all rounds."""
+    """The outcomes of the points that an arm had to make, over all rounds."""
 
     points: Count
     hinted: Count = Field(description="points with a hint that was passed on")
@@ -185,9 +185,9 @@ class HintFigures(Value):
 
 
 class LeakFigures(Value):
-    """How much of what was to be said was found to leak, every text counted once; 95 % intervals by Clopper and Pearson.
+    """The shares of texts in which a leak was found, every text counted once; 95 % intervals by Clopper and Pearson.
 
-    It speaks of what was found: what the check misses no count of its own findings can say.
+    Only leaks that were found are counted; those that the check misses are unknown.
     """
 
     questions: CountedRate = Field(description="questions of failed criteria that would be fed back")
@@ -280,7 +280,7 @@ def arm_figures(
     return ArmFigures(
         **dict(of_part),
         right=sum(row.answered == "right" for row in rows),
-        spoilt=_moved(rows, part, solved=False),
+        spoilt=_change_share(rows, part, solved=False),
         **failure_fields(row.failure for row in rows),
         stopped=count_by_kind(row.stopped for row in rows if row.stopped),
         **usage,
@@ -351,11 +351,11 @@ def _atom_scores(rows: Sequence[RefinementRow], measure: Measure, part: Part, se
         after=mean_with_interval(after, scored_clusters, seed=seed, bounds=SCALE),
         gained=gained,
         bounds=bounds_with_unknown(after, len(concerned) - len(after), SCALE),
-        solved=_moved(concerned, lambda row: atoms_of(row, measure, part), solved=True),
+        solved=_change_share(concerned, lambda row: atoms_of(row, measure, part), solved=True),
     )
 
 
-def _moved(rows: Sequence[RefinementRow], part: Part, *, solved: bool) -> Share:
+def _change_share(rows: Sequence[RefinementRow], part: Part, *, solved: bool) -> Share:
     """Return the share of failed atoms that are solved afterwards or, without `solved`, of solved atoms that fail."""
     hits: list[bool] = []
     clusters: list[str] = []

@@ -131,9 +131,9 @@ def _taken_up_sentence(refinement: RefinementFigures) -> str:
         which = f"{answers} of run {refinement.source} with a score below {refinement.threshold:g}, right or wrong"
     if not left_out:
         return f"Taken up: {which}.{_right_before(refinement)}"
-    rest = "remaining answer" if left_out == 1 else f"remaining {left_out:,} answers"
+    remaining = "remaining answer" if left_out == 1 else f"remaining {left_out:,} answers"
     return (
-        f"Taken up: {refinement.failed:,} of {which}. The {rest} failed only on criteria that must not be revealed: the "
+        f"Taken up: {refinement.failed:,} of {which}. The {remaining} failed only on criteria that must not be revealed: the "
         f"final answer itself, or what gives it away or repeats the question.{_right_before(refinement)}"
     )
 
@@ -222,8 +222,8 @@ def _nothing_taken_up(refinement: RefinementFigures) -> str:
     elif set(reasons) == {"final answer"}:
         why = f"in {which} the failed criteria are the final answer itself, which feedback must not reveal"
     else:
-        counted = figures.counts(dict(sorted(reasons.items())))
-        why = f"in {which} the failed criteria give the answer away or repeat the question ({counted})"
+        counts_text = figures.counts(dict(sorted(reasons.items())))
+        why = f"in {which} the failed criteria give the answer away or repeat the question ({counts_text})"
     return (
         f"Nothing to refine: {why} ({final}). --strategy retry and --strategy again, which name no criterion, take up such "
         "answers; the other strategies leave them out, also of their retry and again."
@@ -262,7 +262,7 @@ def mended(refinement: RefinementFigures) -> Table:
             cells: list[Cell] = [
                 Span(name, "strong"),
                 arm,
-                _known(arm_figures.n_known, arm_figures.n),
+                _count_text(arm_figures.n_known, arm_figures.n),
                 figures.NOTHING if before is None else figures.measured_share(before.share),
                 _accuracy_with_limits(arm_figures.accuracy, f"{pointer('models', name, 'arms', arm)}/accuracy"),
                 *_accuracy_gains(model.gains, arm),
@@ -320,7 +320,7 @@ def _by_options(refinement: RefinementFigures) -> Iterator[Block]:
                         Span(name, "strong"),
                         kind,
                         arm,
-                        _known(arm_figures.n_known, arm_figures.n),
+                        _count_text(arm_figures.n_known, arm_figures.n),
                         _share(arm_figures.accuracy, f"{place}/accuracy"),
                         *_accuracy_gains(part.gains, arm),
                         percentage(part.guessing),
@@ -579,7 +579,7 @@ def _strategy(row: RefinementTableRow, place: str) -> list[Cell]:
         "accuracy" if percent else Span("criteria", "muted"),
         *cells,
         (value, Span(limits, "muted")),
-        figures.NOTHING if average is None else _known(average.n_known, average.n),
+        figures.NOTHING if average is None else _count_text(average.n_known, average.n),
         _table_gain(row.gain, f"{place}/gain", percent=percent),
     ]
 
@@ -646,7 +646,7 @@ def _text_columns(*titles: str) -> list[Column]:
     return [Column(title, numeric=False) for title in titles]
 
 
-def _known(n_known: int, n: int) -> str:
+def _count_text(n_known: int, n: int) -> str:
     return str(n) if n_known == n else f"{n_known}/{n}"
 
 
@@ -680,7 +680,7 @@ def _gain(gain: Gain, place: str = "", *, percent: bool = False) -> Cell:
 
 
 def _pairs(gain: Gain, place: str) -> Cell:
-    return _known(gain.n_paired, gain.n)
+    return _count_text(gain.n_paired, gain.n)
 
 
 def _table_gain(gain: TableGain | None, place: str, *, percent: bool) -> Cell:
@@ -887,8 +887,8 @@ def _cut(text: str) -> str:
 
 async def with_refined(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:
     """Return the report data with the failed answers that only the page shows."""
-    failed = list(dict.fromkeys(row.sample_id for row in refinement_rows(home, run) if row.selected))
-    chosen_ids, selection = select_samples(run, failed, failed, samples)
+    failed_ids = list(dict.fromkeys(row.sample_id for row in refinement_rows(home, run) if row.selected))
+    chosen_ids, selection = select_samples(run, failed_ids, failed_ids, samples)
     images = {
         image.sha256: image for sample in samples_of(home, run.id, chosen_ids).values() for image in sample.images
     }

@@ -36,10 +36,10 @@ SEEN_BY_JUDGE = {"show_image", "tools", "looks", "tolerance"}
 class RefinementRequest(RunRequest):
     """Have the models of RUN (the beginning of its id, or `last`) correct their own wrong answers, without training.
 
-    RUN is an evaluation. To refine further than a refinement did, name its evaluation again, with more --rounds.
+    RUN is an evaluation. To extend a refinement, name its evaluation again, with more --rounds.
 
-    Every arm takes up the same failed answers in the same words and differs in the feedback alone: again (told nothing),
-    retry (told whether the answer was right), self (also the questions of failed criteria, never their answers), peer (also
+    All arms start from the same failed answers with the same wording and differ only in the feedback: again (none),
+    retry (whether the answer was right), self (also the questions of failed criteria, never their answers), peer (also
     hints of models that solved them). The same command continues an interrupted refinement, or prints its results.
     """
 

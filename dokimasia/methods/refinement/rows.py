@@ -45,13 +45,15 @@ def refinement_rows(home: Home, run: Run) -> list[RefinementRow]:
     Raises:
         StorageError: a referenced value is missing.
     """
-    stored = results(home, run.id)
-    values = _StepValues(home, run, stored)
+    result_rows = results(home, run.id)
+    values = _StepValues(home, run, result_rows)
     arms: dict[str, int] = {arm: number for number, arm in enumerate(values.plan.arms)}
-    stored.sort(key=lambda row: (values.places[row.sample_id].position, row.model, row.repeat, arms.get(row.arm, 0)))
-    originals = {_answer(row): row.value_ids[0] for row in stored if row.arm == "original" and row.value_ids}
+    result_rows.sort(
+        key=lambda row: (values.places[row.sample_id].position, row.model, row.repeat, arms.get(row.arm, 0))
+    )
+    originals = {_answer(row): row.value_ids[0] for row in result_rows if row.arm == "original" and row.value_ids}
     rows: list[RefinementRow] = []
-    for row in stored:
+    for row in result_rows:
         if _answer(row) in originals:
             original = values.steps[originals[_answer(row)]]
             for id in row.value_ids:
@@ -84,14 +86,14 @@ class _StepValues:
         selection = self.selections.get(original.selection or "", PointSelection())
         final = self.finals.get(step.final or "")
         before = self.finals.get(original.final or "")
-        failed = _verdict(before) == "wrong"
+        has_failed = _verdict(before) == "wrong"
         if plan.threshold is not None:
-            failed = source.score < plan.threshold
+            has_failed = source.score < plan.threshold
         judgements = [self.judgements[id] for id in step.judgements]
         # A failed round has no scores; the original answer was selected by its first judgement alone.
-        counted = judgements if step.failure is None else []
+        counting_judgements = judgements if step.failure is None else []
         if step.round == 0:
-            counted = counted[:1]
+            counting_judgements = counting_judgements[:1]
         feedback = self.feedbacks.get(step.feedback or "")
         points = feedback.points if feedback else ()
         response = self.responses.get(step.response or "")
@@ -105,20 +107,22 @@ class _StepValues:
             repeat=row.repeat,
             **step.model_dump(include={"arm", "round", "draw", "stopped", "failure", "reason", "calls"}),
             last=last,
-            failed=failed,
-            selected=failed and (bool(selection.shown) or not plan.names_points),
+            failed=has_failed,
+            selected=has_failed and (bool(selection.shown) or not plan.names_points),
             options=possible_answers(sample.prompt, sample.choices, sample.accepted_texts),
             answered=_verdict(final) if step.failure is None else "unknown",
             rule=final.rule if final is not None else "unreadable",
             answered_before=_verdict(before),
             weights=self.criteria[row.criteria_id or ""].weights,
             before=tuple(map(float, source.scores)),
-            after=tuple(_mean(scores) for scores in zip(*(judgement.scores for judgement in counted), strict=True)),
+            after=tuple(
+                _mean(scores) for scores in zip(*(judgement.scores for judgement in counting_judgements), strict=True)
+            ),
             stated_before=_stated([source]),
-            stated=_stated(counted),
+            stated=_stated(counting_judgements),
             draws=tuple(judgement.scores for judgement in judgements),
             score_before=source.score,
-            score=_mean([judgement.score for judgement in counted]) if counted else None,
+            score=_mean([judgement.score for judgement in counting_judgements]) if counting_judgements else None,
             **selection.model_dump(include={"shown", "withheld", "unused"}),
             told=tuple(point.atom for point in points),
             points=points,
@@ -217,8 +221,8 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
     last = {(row.sample_id, row.model, row.repeat, row.arm): row for row in refinement_rows(home, run) if row.last}
     texts, finals = _answers_of(home, last.values())
     exported: list[dict[str, object]] = []
-    for stored in rows:
-        row = last[stored.sample_id, stored.model, stored.repeat, stored.arm]
+    for result in rows:
+        row = last[result.sample_id, result.model, result.repeat, result.arm]
         text, final = texts.get(row.response_id or ""), finals.get(row.final_id or "")
         exported.append(
             {

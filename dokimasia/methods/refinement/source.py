@@ -142,14 +142,14 @@ def peers_for(atoms_of: Mapping[SourceAnswer, Sequence[int]], source: SourceRun,
                 if mean >= SOLVED:
                     solved_atoms.append(atom)
                     solved.setdefault(Need(answer.key, atom), {})[peer] = mean
-            chosen = max(
+            best_answer = max(
                 answers,
                 key=lambda peer_answer: (
                     sum(peer_answer.scores[atom - 1] for atom in solved_atoms),
                     -peer_answer.repeat,
                 ),
             )
-            best[answer.key, peer] = chosen.response
+            best[answer.key, peer] = best_answer.response
     needs = [Need(answer.key, atom) for answer, atoms in atoms_of.items() for atom in atoms]
     order = assign_peers(needs, solved, seed=plan.seed, apart=plan.protocol == "published")
     peers: Peers = {}

@@ -41,16 +41,16 @@ async def stages(job: Job[RefinementPlan]) -> AsyncIterator[Stage[Sample]]:
     if job.left_open:
         return
     atoms_of: dict[SourceAnswer, Sequence[int]] = {}
-    failed: AnswerInputs = {}
+    failed_inputs: AnswerInputs = {}
     for answer in answers:
         step = await _step_of_failed(job, answer)
         if step is not None:
             atoms_of[answer] = step.selection.shown
-            failed[answer] = {"answered": step.answered, "selection": step.selection_id}
+            failed_inputs[answer] = {"answered": step.answered, "selection": step.selection_id}
     peers: Peers = {}
     if "peer" in plan.arms:
         peers = await asyncio.to_thread(peers_for, atoms_of, source, plan)
-    yield _stage(job, failed, [arm for arm in plan.arms if arm != "original"], peers)
+    yield _stage(job, failed_inputs, [arm for arm in plan.arms if arm != "original"], peers)
 
 
 class FailedAnswer(NamedTuple):
@@ -72,11 +72,11 @@ def _stage(job: Job[RefinementPlan], answers: AnswerInputs, arms: Sequence[Arm],
         if job.plan.threshold is None and not sample.accepted:
             job.progress.items -= len(answers_of_sample) * len(arms)
             answers_of_sample = []
-        stored = value_id(sample)
+        sample_id = value_id(sample)
 
         async def walk(part: list[tuple[SourceAnswer, Arm]]) -> None:
             await gather_all(
-                _item(job, sample, answer, arm, graph_inputs(answer, job.plan, stored) | answers[answer], peers)
+                _item(job, sample, answer, arm, graph_inputs(answer, job.plan, sample_id) | answers[answer], peers)
                 for answer, arm in part
             )
 

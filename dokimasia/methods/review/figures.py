@@ -60,7 +60,7 @@ CheckState = Literal["unverified", "accepted", "edited", "rejected"]
 
 
 class Preference(Value):
-    """How often a text is chosen by its author, less how often the others choose it; null where no round counts."""
+    """How often authors choose their own text, minus how often the others choose it; null if no round counts."""
 
     own: Annotated[
         Fraction | None,
@@ -79,7 +79,7 @@ class Preference(Value):
 
 
 class OwnVoteFigures(Value):
-    """Which part of a member's votes goes to its own text whatever it says, the others' vanity allowed for."""
+    """The share of a member's votes that goes to its own text regardless of content, adjusted for the others' vanity."""
 
     share: float | None = Field(
         description="-1 to 1; below 0 it shuns its own text; null where votes do not determine it"
@@ -113,7 +113,7 @@ class SelfPreferences(Value):
 
 
 class PositionFigures(Value):
-    """How often voters choose what they are shown at one place."""
+    """How often voters choose the text shown at one place."""
 
     place: int = Field(ge=1, description="the place, from 1")
     chosen: Fraction = Field(description="the share of votes for what stood there")
@@ -124,7 +124,7 @@ class PositionFigures(Value):
 
 
 class PositionEffect(Value):
-    """Whether the place at which a text is shown decides votes."""
+    """The effect of the place of a text on votes."""
 
     panel: tuple[PositionFigures, ...]
     members: dict[str, tuple[PositionFigures, ...]]
@@ -139,7 +139,7 @@ class Words(Value):
 
 
 class Golden(Value):
-    """The golden captions, and where their sentences came from."""
+    """The golden captions, and the origins of their sentences."""
 
     n: Count = Field(description="golden captions")
     without_vote: Count = Field(
@@ -167,7 +167,7 @@ class Golden(Value):
 
 
 class TurnFigures(Value):
-    """The turns that a member had to do one thing."""
+    """Counts of a member's turns at one task."""
 
     n: Count = Field(description="turns")
     lost: Count = Field(description="of them, those of which nothing came that could be used")
@@ -228,7 +228,7 @@ class CheckedCaption(GoldenCaption):
 
 
 class ReviewItem(Value):
-    """A reviewed sample with its record and golden caption; where one sample is read, with all that was written of it."""
+    """A reviewed sample with its record and golden caption; if a single sample is read, with all texts written about it."""
 
     sample: str
     record: ReviewRecord | None
@@ -242,14 +242,14 @@ def figures_of_run(home: Home, run: Run) -> ReviewFigures:
     plan = run.plan_as(ReviewPlan)
     samples = run_samples(home, run.id)
     records: list[ReviewRecord] = []
-    accepted: list[bool] = []  # of complete reviews, by cluster
+    acceptances: list[bool] = []  # of complete reviews, by cluster
     clusters: list[str] = []
     for source, record in made_values(home, run.id, ReviewRecord):
         records.append(record)
         if record.verdict != "incomplete":
-            accepted.append(record.verdict == "accepted")
+            acceptances.append(record.verdict == "accepted")
             clusters.append(source.cluster)
-    unknown = len(samples) - len(accepted)
+    unknown = len(samples) - len(acceptances)
     golden = [row.caption for row in golden_captions(home, run.id)]
     votes = made_values(home, run.id, PeerVote)
     reviews = made_values(home, run.id, PeerReview)
@@ -263,16 +263,16 @@ def figures_of_run(home: Home, run: Run) -> ReviewFigures:
         protocol=plan.protocol,
         n=len(samples),
         images=len({image.sha256 for sample in load_samples(home, run.id) for image in sample.images}),
-        n_complete=len(accepted),
+        n_complete=len(acceptances),
         open_items=len(samples) - len(records),
-        coverage=ratio(len(accepted), len(samples)),
+        coverage=ratio(len(acceptances), len(samples)),
         verdicts={
-            "accepted": sum(accepted),
-            "discarded": len(accepted) - sum(accepted),
-            "incomplete": len(records) - len(accepted),
+            "accepted": sum(acceptances),
+            "discarded": len(acceptances) - sum(acceptances),
+            "incomplete": len(records) - len(acceptances),
         },
-        accepted=share_of_hits(accepted, clusters, unknown=unknown),
-        discarded=share_of_hits([not hit for hit in accepted], clusters, unknown=unknown),
+        accepted=share_of_hits(acceptances, clusters, unknown=unknown),
+        discarded=share_of_hits([not hit for hit in acceptances], clusters, unknown=unknown),
         agreement=count_by_kind(caption.agreement for caption in golden),
         accepted_by_cycle=counts_by_name(caption.cycle for caption in golden),
         **failure_fields(record.failure for record in records),
@@ -317,14 +317,14 @@ def _rounds(
     writers: dict[tuple[str, str], set[str]] = {}
     for candidate in candidates.values():
         writers.setdefault((candidate.sample, substance(candidate.text)), set()).add(candidate.author)
-    chosen: dict[tuple[str, str, int], dict[str, str]] = {}
+    texts_by_round: dict[tuple[str, str, int], dict[str, str]] = {}
     displayed: dict[tuple[str, str, int], tuple[str, ...]] = {}
     for source, member, value, choice in choices:
         key = (source.sample_id, source.cluster, value.cycle)
-        chosen.setdefault(key, {})[member] = candidates[choice].text
+        texts_by_round.setdefault(key, {})[member] = candidates[choice].text
         displayed.setdefault(key, value.shown)
     rounds: list[Round] = []
-    for key, by_member in chosen.items():
+    for key, by_member in texts_by_round.items():
         if len(by_member) < MIN_VOTES:
             continue
         authors: dict[str, list[str]] = {}

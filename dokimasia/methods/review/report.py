@@ -44,8 +44,8 @@ def section(data: ReportData) -> Section:
     blocks += [_verdict_table(review), _member_table(review), Paragraph(MEANING, "note")]
     blocks += [*_golden_captions(review), *_turns(review)]
     if review.failures:
-        failed, members = figures.counts(review.failures), figures.counts(review.failed_members)
-        blocks.append(Paragraph(f"Incomplete, because too few were heard: {failed} ({members}).", "warning"))
+        failure_counts, members = figures.counts(review.failures), figures.counts(review.failed_members)
+        blocks.append(Paragraph(f"Incomplete, because too few were heard: {failure_counts} ({members}).", "warning"))
     if review.protocol == "published":
         blocks.append(Paragraph("Protocol published: no candidate was kept, and every vote had to come.", "note"))
     blocks.append(Only("terminal", (Paragraph(f"{review.n} samples, {figures.used(review)}", "note"),)))
@@ -249,22 +249,22 @@ def item_blocks(item: ReviewItem) -> Iterator[Block]:
     """Yield the blocks of a review: golden caption and, if available, drafts, comparisons and votes by cycle."""
     golden = item.golden
     if golden is not None:
-        marked = " · by majority" if golden.agreement == "majority" else ""
-        yield Texts([(Span(f"golden caption{marked}", "strong"), golden.text)], prose=True)
+        mark = " · by majority" if golden.agreement == "majority" else ""
+        yield Texts([(Span(f"golden caption{mark}", "strong"), golden.text)], prose=True)
     authors: dict[str, str] = {}
-    for stored in item.values:
-        if stored.type == "Candidate":
-            authors[stored.id] = Candidate.model_validate(stored.value).author
-    for stored in item.values:
-        match stored.type:
+    for entry in item.values:
+        if entry.type == "Candidate":
+            authors[entry.id] = Candidate.model_validate(entry.value).author
+    for entry in item.values:
+        match entry.type:
             case "Candidate":
-                yield _candidate(Candidate.model_validate(stored.value))
+                yield _candidate(Candidate.model_validate(entry.value))
             case "PeerReview":
-                yield from _comparison(PeerReview.model_validate(stored.value), authors)
+                yield from _comparison(PeerReview.model_validate(entry.value), authors)
             case "PeerVote":
-                yield from _vote(PeerVote.model_validate(stored.value), authors)
+                yield from _vote(PeerVote.model_validate(entry.value), authors)
             case "LostTurn":
-                turn = LostTurn.model_validate(stored.value)
+                turn = LostTurn.model_validate(entry.value)
                 title = f"{turn.member} loses its turn to {turn.part}, cycle {turn.cycle} ({turn.failure})"
                 yield Texts([(Span(title, "strong"), turn.reason)])
             case _:

@@ -43,9 +43,9 @@ Rule = Literal["unanimous", "majority"]
 class ReviewRequest(DataRequest):
     """Have a panel describe every image of DATA, compare, rank, rewrite and vote, until all agree on one description.
 
-    What is still divided after the last cycle is discarded. A line of DATA needs only `id` and `image`; a question that it
-    has is not asked. Accepted descriptions are unverified until a person has checked them (dokimasia decide). The same
-    command continues an interrupted run, or prints what came of it.
+    Images without agreement after the last cycle are discarded. A line of DATA needs only `id` and `image`; its
+    question, if any, is not asked. Accepted descriptions are unverified until a person has checked them (dokimasia
+    decide). The same command continues an interrupted run, or prints its results.
     """
 
     VERB: ClassVar[str] = "review"
@@ -111,14 +111,14 @@ async def accept(request: ReviewRequest, session: Session) -> Accepted[ReviewPla
         raise ConfigError("--panel names one model twice: give it two names in dokimasia.toml to have it sit twice")
     suffix = "_published" if request.protocol == "published" else ""
     judge_use = JudgeUse("comparison of descriptions", PAIRWISE, f"peer_vote{suffix}")
-    dropped: Sequence[DroppedJudge] = ()
+    blind_judges: Sequence[DroppedJudge] = ()
     if request.drop_blind:
-        panel, files, dropped = without_blind(panel, request.passports, judge_use, below=request.blind_below)
+        panel, files, blind_judges = without_blind(panel, request.passports, judge_use, below=request.blind_below)
         changes = {"panel": model_names(panel), "passports": files, "drop_blind": False}
         request = request.model_copy(update=changes)
-    stored = await asyncio.to_thread(session.store_samples, request, images=True)
+    data = await asyncio.to_thread(session.store_samples, request, images=True)
     plan = ReviewPlan(
-        data=stored.hash,
+        data=data.hash,
         limit=request.limit,
         seed=request.seed,
         panel=panel,
@@ -128,9 +128,9 @@ async def accept(request: ReviewRequest, session: Session) -> Accepted[ReviewPla
         protocol=request.protocol,
         prompts=prompts_used(session.library, ("describe", f"peer_review{suffix}", f"peer_vote{suffix}", "repair")),
     )
-    accepted = stored.accepted(plan, expected_calls(plan, stored.sizes_of_images, samples=len(stored.entries)))
-    accepted = replace(accepted, request=request)
-    return await held(accepted, request, session, judges=panel, ways=(judge_use,), dropped=dropped)
+    acceptance = data.accepted(plan, expected_calls(plan, data.sizes_of_images, samples=len(data.entries)))
+    acceptance = replace(acceptance, request=request)
+    return await held(acceptance, request, session, judges=panel, ways=(judge_use,), dropped=blind_judges)
 
 
 def expected_calls(plan: ReviewPlan, sizes: Sequence[SampleSize], *, samples: int) -> Estimate:
@@ -139,10 +139,10 @@ def expected_calls(plan: ReviewPlan, sizes: Sequence[SampleSize], *, samples: in
     calls: list[ExpectedCalls] = []
     for spec in plan.panel:
         for size in sizes:
-            sent = INSTRUCTION_TOKENS + size.images_for(spec)
-            calls.append(ExpectedCalls(spec, 1, sent, DESCRIPTION_TOKENS))
-            calls.append(ExpectedCalls(spec, plan.cycles, sent + pool, CRITIQUE_TOKENS + DESCRIPTION_TOKENS))
-            calls.append(ExpectedCalls(spec, plan.cycles, sent + pool, CRITIQUE_TOKENS))
+            input_tokens = INSTRUCTION_TOKENS + size.images_for(spec)
+            calls.append(ExpectedCalls(spec, 1, input_tokens, DESCRIPTION_TOKENS))
+            calls.append(ExpectedCalls(spec, plan.cycles, input_tokens + pool, CRITIQUE_TOKENS + DESCRIPTION_TOKENS))
+            calls.append(ExpectedCalls(spec, plan.cycles, input_tokens + pool, CRITIQUE_TOKENS))
     return total_estimate(calls, samples, items=samples)
 
 

@@ -52,7 +52,7 @@ of rubrics tried on, and failed by, texts that were not used to choose them."""
 
 
 class PerSample(Value):
-    """Mean numbers of rubrics a sample; null without a set."""
+    """Mean numbers of rubrics per sample; null without a set."""
 
     rubrics: float | None
     must_right: float | None
@@ -60,7 +60,7 @@ class PerSample(Value):
 
 
 class Distribution(Value):
-    """How many samples have how many rubrics, by that number."""
+    """The number of samples by number of rubrics."""
 
     rubrics: Counts
     must_right: Counts
@@ -77,7 +77,7 @@ class CaptionWords(Value):
 
 
 class DroppedRubrics(Value):
-    """Rubrics that were dropped, by whom."""
+    """Counts of dropped rubrics, by who dropped them."""
 
     rules: Count = Field(description="by rules")
     trial: Count = Field(description="by the trial, since they tested nothing; most are replaced")
@@ -85,7 +85,7 @@ class DroppedRubrics(Value):
 
 
 class PowerFigures(Value):
-    """What the sets catch, measured on texts that had no part in choosing them; intervals clustered by image."""
+    """The errors that the sets catch, measured on texts not used to choose them; intervals clustered by image."""
 
     caught: Share = Field(description="of the errors planted in golden captions, those that a rubric of the set fails")
     caught_by_gate: Share = Field(description="of the same errors, those that a must-right rubric fails")
@@ -157,7 +157,7 @@ class SetPower(Value):
 
 
 class RubricItem(Value):
-    """A sample's set with what was dropped, or its failure."""
+    """A sample's set with its dropped rubrics, or its failure."""
 
     sample: str
     failure: FailureKind | None
@@ -196,11 +196,11 @@ def set_figures(sets: Sequence[RubricSet]) -> dict[str, Any]:  # Fields of Rubri
     """Return the fields of `RubricsFigures` that depend on the sets, except their power."""
     rubrics: list[Rubric] = []
     captioned: list[tuple[Rubric, str]] = []
-    dropped: list[str] = []
+    droppers: list[str] = []
     for rubric_set in sets:
         rubrics += rubric_set.rubrics
         captioned += [(rubric, rubric_set.caption) for rubric in rubric_set.rubrics if rubric.evidence]
-        dropped += (rubric.by for rubric in rubric_set.dropped)
+        droppers += (rubric.by for rubric in rubric_set.dropped)
     streams = {
         "rubrics": [len(rubric_set.rubrics) for rubric_set in sets],
         "must_right": [len(rubric_set.must_right) for rubric_set in sets],
@@ -221,7 +221,7 @@ def set_figures(sets: Sequence[RubricSet]) -> dict[str, Any]:  # Fields of Rubri
         "mined": sum(bool(rubric.support) for rubric in rubrics),
         "support": mean([len(rubric.support) for rubric in rubrics if rubric.support]),
         "dropped": DroppedRubrics(
-            rules=dropped.count("rules"), trial=dropped.count("trial"), panel=dropped.count("panel")
+            rules=droppers.count("rules"), trial=droppers.count("trial"), panel=droppers.count("panel")
         ),
         "replaced": sum(rubric.replaced for rubric in rubrics),
         "weak": sum(len(rubric_set.pool) < WEAK_POOL for rubric_set in sets),
@@ -272,35 +272,35 @@ class MeasuredSet(NamedTuple):
 
 def measured_set(rubric_set: RubricSet) -> MeasuredSet:
     """Return the measurements of a set; a rubric catches an error if only the caption with the error fails it."""
-    golden = next((tried.passes for tried in rubric_set.tried if tried.what == "golden" and tried.passes), ())
+    golden = next((trial.passes for trial in rubric_set.tried if trial.what == "golden" and trial.passes), ())
     gate = len(rubric_set.must_right)
     errors: list[PlantedError] = []
     failed_by_text: list[list[bool | None]] = []
-    for tried in rubric_set.tried:
-        if tried.what == "planted" and tried.changes:
-            caught = _caught_by(golden, tried)
-            by_gate = _any(caught[:gate]) if caught else None
-            errors.append(PlantedError(tried.name, _any(caught), by_gate, _several(caught)))
-            failed_by_text.append(caught)
-        elif tried.what == "response":
-            failed_by_text.append([None if passed is None else not passed for passed in tried.passes])
-    failed: dict[Stream, list[bool]] = {"must_right": [], "easy_wrong": []}
+    for trial in rubric_set.tried:
+        if trial.what == "planted" and trial.changes:
+            catches = _caught_by(golden, trial)
+            by_gate = _any(catches[:gate]) if catches else None
+            errors.append(PlantedError(trial.name, _any(catches), by_gate, _at_least_two(catches)))
+            failed_by_text.append(catches)
+        elif trial.what == "response":
+            failed_by_text.append([None if passed is None else not passed for passed in trial.passes])
+    outcomes: dict[Stream, list[bool]] = {"must_right": [], "easy_wrong": []}
     for position, rubric in enumerate(rubric_set.rubrics):
         verdicts = [of_text[position] for of_text in failed_by_text if of_text]
         verdict = _any([verdict for verdict in verdicts if verdict is not None])
         if verdict is not None:
-            failed[rubric.stream].append(verdict)
-    return MeasuredSet(errors, failed, [passed for passed in golden if passed is not None])
+            outcomes[rubric.stream].append(verdict)
+    return MeasuredSet(errors, outcomes, [passed for passed in golden if passed is not None])
 
 
 def _caught_by(golden: Sequence[bool | None], tried: Tried) -> list[bool | None]:
     """Return, for each rubric, whether it catches the error (None if untried); empty if nothing was judged."""
     if not (golden and tried.passes):
         return []
-    caught: list[bool | None] = []
+    catches: list[bool | None] = []
     for before, after in zip(golden, tried.passes, strict=True):
-        caught.append(None if before is None or after is None else before and not after)
-    return caught
+        catches.append(None if before is None or after is None else before and not after)
+    return catches
 
 
 def _any(hits: Sequence[bool | None]) -> bool | None:
@@ -310,7 +310,7 @@ def _any(hits: Sequence[bool | None]) -> bool | None:
     return False if hits and None not in hits else None
 
 
-def _several(hits: Sequence[bool | None]) -> bool | None:
+def _at_least_two(hits: Sequence[bool | None]) -> bool | None:
     """Return whether two or more hit; None if the unknown ones could make it two."""
     sure = hits.count(True)
     if sure > 1:
@@ -320,11 +320,11 @@ def _several(hits: Sequence[bool | None]) -> bool | None:
 
 def power_figures(sets: Sequence[RubricSet], clusters: Mapping[str, str]) -> PowerFigures:
     """Return the joint power of all sets; intervals are clustered by image."""
-    caught = _Hits()
+    error_hits = _Hits()
     caught_by_gate = _Hits()
     caught_by_several = _Hits()
     by_dimension: dict[str, _Hits] = {}
-    failed: dict[Stream, _Hits] = {"must_right": _Hits(), "easy_wrong": _Hits()}
+    hits_by_stream: dict[Stream, _Hits] = {"must_right": _Hits(), "easy_wrong": _Hits()}
     golden = _Hits()
     failures: list[FailureKind | None] = []
     responses = 0
@@ -332,24 +332,24 @@ def power_figures(sets: Sequence[RubricSet], clusters: Mapping[str, str]) -> Pow
         cluster = clusters[rubric_set.sample_id]
         measured = measured_set(rubric_set)
         for error in measured.errors:
-            caught.add(cluster, error.caught)
+            error_hits.add(cluster, error.caught)
             caught_by_gate.add(cluster, error.caught_by_gate)
             if error.caught:
                 caught_by_several.add(cluster, error.caught_by_several)
             by_dimension.setdefault(error.dimension, _Hits()).add(cluster, error.caught)
         for stream, hits in measured.failed.items():
-            failed[stream].add(cluster, *hits)
+            hits_by_stream[stream].add(cluster, *hits)
         golden.add(cluster, *measured.golden)
-        for tried in rubric_set.tried:
-            responses += tried.what == "response" and bool(tried.passes)
-            failures.append(tried.failure)
+        for trial in rubric_set.tried:
+            responses += trial.what == "response" and bool(trial.passes)
+            failures.append(trial.failure)
     return PowerFigures(
-        caught=caught.share,
+        caught=error_hits.share,
         caught_by_gate=caught_by_gate.share,
         caught_by_several=caught_by_several.share,
         dimensions={name: by_dimension[name].share for name in dimensions() if name in by_dimension},
-        must_right=failed["must_right"].share,
-        easy_wrong=failed["easy_wrong"].share,
+        must_right=hits_by_stream["must_right"].share,
+        easy_wrong=hits_by_stream["easy_wrong"].share,
         golden=golden.share,
         responses=responses,
         **failure_fields(failures),
@@ -359,12 +359,12 @@ def power_figures(sets: Sequence[RubricSet], clusters: Mapping[str, str]) -> Pow
 def set_power(rubric_set: RubricSet) -> SetPower:
     """Return the power of one set; each error and each rubric is its own cluster."""
     measured = measured_set(rubric_set)
-    caught, failed = _Hits(), _Hits()
+    error_hits, rubric_hits = _Hits(), _Hits()
     for number, error in enumerate(measured.errors):
-        caught.add(str(number), error.caught)
+        error_hits.add(str(number), error.caught)
     for number, hit in enumerate((*measured.failed["must_right"], *measured.failed["easy_wrong"])):
-        failed.add(str(number), hit)
-    return SetPower(caught=caught.share, rubrics=failed.share)
+        rubric_hits.add(str(number), hit)
+    return SetPower(caught=error_hits.share, rubrics=rubric_hits.share)
 
 
 class _Hits:
@@ -393,11 +393,11 @@ class _Hits:
 def rubric_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, object]]:
     """Yield each sample's set with its dropped rubrics, or its failure, as JSON; with `sample`, only that one."""
     for row in ordered_rows(home, run, sample):
-        stored = power = None
+        rubric_set = power = None
         if row.value_ids:
-            stored = find_value(home, row.value_ids[0]).get("value")
-            power = as_json(set_power(RubricSet.model_validate(stored)))
-        yield {"sample": row.sample_id, "failure": row.failure, "reason": row.reason, "set": stored, "power": power}
+            rubric_set = find_value(home, row.value_ids[0]).get("value")
+            power = as_json(set_power(RubricSet.model_validate(rubric_set)))
+        yield {"sample": row.sample_id, "failure": row.failure, "reason": row.reason, "set": rubric_set, "power": power}
 
 
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, object]]:

@@ -129,11 +129,11 @@ def sets_of_run(home: Home, run: Run) -> list[RubricSet]:
     Raises:
         NotFound: the run made no rubrics.
     """
-    stored = made_values(home, run.id, RubricSet)
-    if not stored:
+    sets = made_values(home, run.id, RubricSet)
+    if not sets:
         raise NotFound(f"run {run.id} ({run.method}) has no rubrics: `dokimasia rubrics` makes them")
     standings = checked_texts(home, run.id)
-    return [_as_decided(source.id, rubric_set, standings) for source, rubric_set in stored]
+    return [_as_decided(source.id, rubric_set, standings) for source, rubric_set in sets]
 
 
 def sets_id(sets: Iterable[RubricSet]) -> str:
@@ -166,7 +166,7 @@ def _as_decided(id: str, rubric_set: RubricSet, standings: Mapping[str, Standing
     changes = {
         "rubrics": tuple(rubrics.values()),
         "verdicts": verdicts,
-        "tried": tuple(_tried_of(tried, rubrics, edited) for tried in rubric_set.tried),
+        "tried": tuple(_tried_of(trial, rubrics, edited) for trial in rubric_set.tried),
         "checked": all_decided and bool(rubric_set.rubrics),
     }
     return rubric_set.model_copy(update=changes)

@@ -53,12 +53,12 @@ def section(data: ReportData) -> Section:
     for name, title in STREAMS.items():
         rows.append([Span(title, "strong"), cell(table_row, name), cell(table_row, "per_sample", name)])
     columns = (Column("stream", numeric=False), Column("rubrics"), Column("per sample"))
-    used = figures.used(run)
+    usage = figures.used(run)
     blocks = (
         *_warnings(run),
         Table(columns, rows, "Rubrics, together and a sample"),
         Bullets(_facts(run)),
-        Paragraph(f"{used[0].upper()}{used[1:]}", "note"),
+        Paragraph(f"{usage[0].upper()}{usage[1:]}", "note"),
     )
     return Section("rubrics", "Rubrics", blocks)
 
@@ -66,13 +66,15 @@ def section(data: ReportData) -> Section:
 def conclusion(data: ReportData) -> list[Cell]:
     """Return how many samples have rubrics, what share of inserted errors they catch, and the usage."""
     run = data.figures_as(RubricsFigures)
-    caught = run.power.caught
+    caught_share = run.power.caught
     sentences: list[Cell] = [
         f"{run.sets:,} of {figures.several(run.samples, 'sample')} have rubrics: {run.must_right:,} must-right and "
         f"{run.easy_wrong:,} easy-wrong."
     ]
-    if caught.n:
-        sentences.append(("They catch ", *spans(figures.share_of(caught, "/power/caught")), " of the planted errors."))
+    if caught_share.n:
+        sentences.append(
+            ("They catch ", *spans(figures.share_of(caught_share, "/power/caught")), " of the planted errors.")
+        )
     return [*sentences, used_sentence(run)]
 
 
@@ -89,17 +91,17 @@ def _warnings(run: RubricsFigures) -> Iterator[Block]:
 
 def _facts(run: RubricsFigures) -> list[Cell]:
     panel = ", ".join(run.panel) or "none: nobody cross-checked"
-    dropped = run.dropped
+    counts = run.dropped
     facts: list[Cell] = [
         f"sets for {run.sets:,} of {figures.several(run.samples, 'sample')} ({figures.several(run.images, 'image')}), "
         f"{run.verified:,} captions verified, {run.checked:,} sets checked by a person",
         f"pool {', '.join(run.pool)}; panel {panel}",
-        f"dropped: {dropped.rules:,} by the rules, {dropped.trial:,} by the trial, {dropped.panel:,} by the panel; "
+        f"dropped: {counts.rules:,} by the rules, {counts.trial:,} by the trial, {counts.panel:,} by the panel; "
         f"mended: {run.repaired:,}; replaced: {run.replaced:,}; forbidding: {run.negative:,}",
     ]
     if run.easy_wrong:
-        added = run.easy_wrong - run.mined
-        facts.append(f"easy-wrong: {run.mined:,} on errors of the pool, {added:,} on facts of the caption")
+        n_added = run.easy_wrong - run.mined
+        facts.append(f"easy-wrong: {run.mined:,} on errors of the pool, {n_added:,} on facts of the caption")
     if run.kinds:
         facts.append(f"kinds of error: {figures.counts(run.kinds)}")
     if run.failures:
@@ -120,7 +122,7 @@ def distributions(data: ReportData) -> Section | None:
     if words.by_length:
         counts = {f"{start} – {int(start) + STEP - 1}": count for start, count in words.by_length.items()}
         about = f"Golden captions by length in words: mean {words.mean:.0f}, median {words.median:.0f}"
-        blocks += _counted("words", "captions", counts, about)
+        blocks += _count_blocks("words", "captions", counts, about)
     distribution = run.distribution
     series = {
         "all rubrics": _filled(distribution.rubrics),
@@ -133,11 +135,11 @@ def distributions(data: ReportData) -> Section | None:
         blocks.append(_bars(title, "samples", counts, f"Samples by number of rubrics: {title}"))
     titles = {str(name): title for name, title in DOMAIN_TITLES.items()}
     domains = {titles.get(name, name): count for name, count in run.domains.items()}
-    blocks += _counted("domain", "samples", domains, "Samples by domain")
+    blocks += _count_blocks("domain", "samples", domains, "Samples by domain")
     return Section("distributions", "Captions and rubrics by number", blocks, menu="Distributions")
 
 
-def _counted(title: str, subject: str, counts: Mapping[str, int], about: str) -> list[Block]:
+def _count_blocks(title: str, subject: str, counts: Mapping[str, int], about: str) -> list[Block]:
     """Return counts as a chart and a table."""
     return [Chart(histogram({subject: counts}, x=title), about), _bars(title, subject, counts, about)]
 
@@ -250,12 +252,10 @@ def item_blocks(item: RubricItem) -> Iterator[Block]:
     yield Texts([(Span("caption", "strong"), rubric_set.caption)])
     yield from _rubrics(rubric_set, evidence=True)
     if rubric_set.tried and item.power is not None:
-        yield from _tried(rubric_set, item.power)
+        yield from _trial_blocks(rubric_set, item.power)
     if rubric_set.dropped:
         yield Paragraph(Span("dropped", "strong"))
-        yield Bullets(
-            [f"by the {dropped.by}: {dropped.rubric.statement} ({dropped.reason})" for dropped in rubric_set.dropped]
-        )
+        yield Bullets([f"by the {entry.by}: {entry.rubric.statement} ({entry.reason})" for entry in rubric_set.dropped])
 
 
 def _rubrics(rubric_set: RubricSet, *, evidence: bool = False) -> Iterator[Block]:
@@ -269,21 +269,21 @@ def _rubrics(rubric_set: RubricSet, *, evidence: bool = False) -> Iterator[Block
         yield Bullets(lines)
 
 
-def _tried(rubric_set: RubricSet, power: SetPower) -> Iterator[Block]:
+def _trial_blocks(rubric_set: RubricSet, power: SetPower) -> Iterator[Block]:
     """Yield the texts on which the set was measured."""
     yield Paragraph((Span("tried", "strong"), " on what had no part in choosing its rubrics"))
     lines: list[Cell] = [
         _labelled("planted errors caught: ", power.caught),
         _labelled("rubrics failed by some text: ", power.rubrics),
     ]
-    for tried in rubric_set.tried:
-        name = f"{tried.what} {tried.name}".strip()
-        changes = [f'"{change.new}" for "{change.original}"' for change in tried.changes]
+    for trial in rubric_set.tried:
+        name = f"{trial.what} {trial.name}".strip()
+        changes = [f'"{change.new}" for "{change.original}"' for change in trial.changes]
         if changes:
             name += f": {', '.join(changes)}"
-        failed = [str(number) for number, passed in enumerate(tried.passes, start=1) if passed is False]
-        outcome = f"fails {', '.join(failed)}" if failed else "passes all"
-        end = Span(tried.failure, "bad") if tried.failure else Span(outcome, "muted")
+        failures = [str(number) for number, passed in enumerate(trial.passes, start=1) if passed is False]
+        outcome = f"fails {', '.join(failures)}" if failures else "passes all"
+        end = Span(trial.failure, "bad") if trial.failure else Span(outcome, "muted")
         lines.append((f"{name} ", end))
     yield Bullets(lines)
 

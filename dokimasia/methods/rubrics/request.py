@@ -46,8 +46,8 @@ class RubricRequest(DataRequest):
     """Make rubrics from the golden captions of SOURCE: a review's run, or a data file with captions.
 
     A data file's lines have `id`, `image`, and the caption as `caption` or `reference_answer`. With --export alone (no
-    --judge), SOURCE is a run that made rubrics, and they are written as they stand after people's checks. The same command
-    continues an interrupted run, or prints what came of it.
+    --judge), SOURCE is a run that made rubrics, and they are written with people's checks applied. The same command
+    continues an interrupted run, or prints its results.
     """
 
     VERB: ClassVar[str] = "rubrics"
@@ -164,7 +164,7 @@ async def accept(request: RubricRequest, session: Session) -> Accepted[RubricPla
 def expected_calls(plan: RubricPlan, captions: Captions) -> Estimate:
     """Return the maximum number of calls; the domain is requested if the data lack it."""
     calls: list[ExpectedCalls] = []
-    sent = INSTRUCTIONS + CAPTION_TOKENS
+    input_tokens = INSTRUCTIONS + CAPTION_TOKENS
     pool = len(plan.pool)
     tried_on = 0
     if plan.protocol != "published":
@@ -176,13 +176,15 @@ def expected_calls(plan: RubricPlan, captions: Captions) -> Estimate:
         for spec in plan.pool:
             calls.append(ExpectedCalls(spec, 1, size.text + size.images_for(spec), CAPTION_TOKENS))
         calls += [
-            ExpectedCalls(plan.judge, 1 + (source.domain is None), sent + size.images_for(plan.judge), RUBRIC_TOKENS),
-            ExpectedCalls(plan.judge, 2, sent + pool * CAPTION_TOKENS, RUBRIC_TOKENS),
-            ExpectedCalls(plan.judge, 1 + bool(tried_on), sent + RUBRIC_TOKENS, PLANTED_TOKENS),
-            ExpectedCalls(plan.judge, tried_on + measured_on, sent + RUBRIC_TOKENS, CHECK_TOKENS),
+            ExpectedCalls(
+                plan.judge, 1 + (source.domain is None), input_tokens + size.images_for(plan.judge), RUBRIC_TOKENS
+            ),
+            ExpectedCalls(plan.judge, 2, input_tokens + pool * CAPTION_TOKENS, RUBRIC_TOKENS),
+            ExpectedCalls(plan.judge, 1 + bool(tried_on), input_tokens + RUBRIC_TOKENS, PLANTED_TOKENS),
+            ExpectedCalls(plan.judge, tried_on + measured_on, input_tokens + RUBRIC_TOKENS, CHECK_TOKENS),
         ]
         for spec in plan.panel:
-            calls.append(ExpectedCalls(spec, 1, sent + RUBRIC_TOKENS, CHECK_TOKENS))
+            calls.append(ExpectedCalls(spec, 1, input_tokens + RUBRIC_TOKENS, CHECK_TOKENS))
     return total_estimate(calls, len(captions.samples), items=len(captions.samples))
 
 
@@ -227,9 +229,9 @@ def _captions_of_review(request: RubricRequest, session: Session) -> Captions:
         captions.sources.append(_source(sample, text, caption_id=row.id, verified=state != "waiting"))
     if not captions.samples:
         raise InputError(f"review {run.id} has no golden caption to make rubrics from")
-    drawn = part_of(captions.samples, limit=request.limit, subsample=request.subsample, seed=request.seed)
-    chosen = [pair for pair in zip(captions.samples, captions.sources, strict=True) if pair[0].id in drawn]
-    return captions._replace(samples=[sample for sample, _ in chosen], sources=[source for _, source in chosen])
+    selection = part_of(captions.samples, limit=request.limit, subsample=request.subsample, seed=request.seed)
+    pairs = [pair for pair in zip(captions.samples, captions.sources, strict=True) if pair[0].id in selection]
+    return captions._replace(samples=[sample for sample, _ in pairs], sources=[source for _, source in pairs])
 
 
 def _captions_of_file(request: RubricRequest, session: Session) -> Captions:

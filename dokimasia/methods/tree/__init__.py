@@ -76,7 +76,7 @@ async def accept(request: GrowthRequest, session: Session) -> Accepted[GrowthPla
     base = None if request.onto is None else version_to_grow(session.opened, request.onto)
     plan = plan_growth(request, session, source, base)
     by_key = {criterion.key: criterion for criterion in source.criteria}
-    placed: set[str] = set()
+    placed_keys: set[str] = set()
     if base is None:
         _check_name(request, session, plan)
     else:
@@ -84,7 +84,7 @@ async def accept(request: GrowthRequest, session: Session) -> Accepted[GrowthPla
         if earlier is not None:
             return earlier
         by_key |= {criterion.key: criterion for criterion in tree_criteria(session.opened, base.tree)}
-        placed.update(placed_before(session.opened, plan, base.tree))
+        placed_keys.update(placed_before(session.opened, plan, base.tree))
     criteria = sorted(by_key.values())
 
     async def keep(home: Home, run: Run) -> None:
@@ -93,7 +93,7 @@ async def accept(request: GrowthRequest, session: Session) -> Accepted[GrowthPla
         await keep_criteria(home, tree_of(run), criteria)
 
     estimate = estimate_growth(
-        plan, Counter(criterion.sample_id for criterion in criteria if criterion.key not in placed)
+        plan, Counter(criterion.sample_id for criterion in criteria if criterion.key not in placed_keys)
     )
     return Accepted(
         plan=plan,
@@ -126,11 +126,11 @@ def _growth_of_base(
     maker = maker_of(home, base)
     if maker is None or request.fresh:
         return None
-    same = plan.model_copy(update={"onto": METHOD.read(maker)[0].onto})
-    if not same.onto or run_id(METHOD, same) != maker.id:
+    base_plan = plan.model_copy(update={"onto": METHOD.read(maker)[0].onto})
+    if not base_plan.onto or run_id(METHOD, base_plan) != maker.id:
         return None
     return Accepted(
-        plan=same,
+        plan=base_plan,
         estimate=Estimate.of_run(maker),
         data_name=maker.data_name,
         data_hash=maker.data_hash,

@@ -31,7 +31,7 @@ class CategoryAgreement(Rate):
 
 
 class UnplacedCriteria(Value):
-    """How many criteria each mapping places nowhere."""
+    """The number of criteria without a place in each mapping."""
 
     first: Count
     second: Count
@@ -188,7 +188,7 @@ class GrownTree(Value):
 
 
 class GrownPair(Value):
-    """How far two trees agree on the criteria that both place, whatever their leaves are called."""
+    """The agreement of two trees on the criteria that both place, regardless of the names of their leaves."""
 
     first: str
     second: str
@@ -235,8 +235,8 @@ def tree_stability(home: Home, trees: Sequence[tuple[str, int]]) -> TreeStabilit
     grown: list[GrownTree] = []
     shares: dict[str, list[float]] = {}
     for name, seed in trees:
-        mappings[name] = _placed(mapping_from(home, name).leaf_of)
-        grown.append(_grown(name, seed, mappings[name]))
+        mappings[name] = _leaf_mapping(mapping_from(home, name).leaf_of)
+        grown.append(_grown_tree(name, seed, mappings[name]))
         for category in grown[-1].categories:
             shares.setdefault(category, [])
     for tree in grown:
@@ -256,11 +256,11 @@ def tree_stability(home: Home, trees: Sequence[tuple[str, int]]) -> TreeStabilit
     )
 
 
-def _placed(mapping: Mapping[str, str | None]) -> dict[str, str]:
+def _leaf_mapping(mapping: Mapping[str, str | None]) -> dict[str, str]:
     return {criterion: leaf for criterion, leaf in mapping.items() if leaf is not None}
 
 
-def _grown(name: str, seed: int, mapping: Mapping[str, str]) -> GrownTree:
+def _grown_tree(name: str, seed: int, mapping: Mapping[str, str]) -> GrownTree:
     counts = Counter(_ancestors(mapping, 1).values())
     return GrownTree(
         tree=name,
@@ -276,7 +276,7 @@ def _pair(first: str, second: str, mappings: Mapping[str, Mapping[str, str]]) ->
     shared = mapping.keys() & other.keys()
     groups = cluster_agreement(mapping, other)
     parents = cluster_agreement(_ancestors(mapping, 2), _ancestors(other, 2))
-    same = len(_ancestors(mapping, 1).items() & _ancestors(other, 1).items())
+    n_same = len(_ancestors(mapping, 1).items() & _ancestors(other, 1).items())
     return GrownPair(
         first=first,
         second=second,
@@ -284,7 +284,7 @@ def _pair(first: str, second: str, mappings: Mapping[str, Mapping[str, str]]) ->
         adjusted_rand=rounded(groups.adjusted_rand),
         adjusted_mutual_information=rounded(groups.adjusted_mutual_information),
         parents=rounded(parents.adjusted_rand),
-        categories=rounded(same / len(shared)),
+        categories=rounded(n_same / len(shared)),
     )
 
 

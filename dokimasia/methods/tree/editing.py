@@ -134,19 +134,19 @@ async def edit_tree(home: Home, tree: str, change: TreeChange, *, version: int, 
             "edit that. Nothing was changed."
         )
     try:
-        changed = _changed(base.tree, change)
+        edited_tree = _apply_change(base.tree, change)
     except ValueError as error:
         raise InputError(f"{base.name}: {error}. Nothing was changed.") from None
     _raise_if_invalid(
         f"{base.name} after this {change.kind}",
-        check_tree(changed, categories=base.version.categories, criteria=leaf_mapping(base.tree)),
+        check_tree(edited_tree, categories=base.version.categories, criteria=leaf_mapping(base.tree)),
     )
-    edits = edits_by_hand(base.tree, changed, reason=" ".join(change.reason.split()))
-    graph = with_absorbed(changed, edits, base.tree)
+    edits = edits_by_hand(base.tree, edited_tree, reason=" ".join(change.reason.split()))
+    graph = with_absorbed(edited_tree, edits, base.tree)
     return await _store_version(home, name, graph, base, edits, phase="edit", made_by=person)
 
 
-def _changed(tree: "Tree", change: TreeChange) -> "Tree":
+def _apply_change(tree: "Tree", change: TreeChange) -> "Tree":
     """Return the changed tree.
 
     Raises:
@@ -155,7 +155,7 @@ def _changed(tree: "Tree", change: TreeChange) -> "Tree":
     node = _existing(tree, change.node)
     place = place_of(node)
     if change.kind == "add":
-        return _added(tree, node, change.into)
+        return _add_node(tree, node, change.into)
     if node == ROOT:
         raise ValueError("the root stays as it is")
     if place.layer < 2:
@@ -191,7 +191,7 @@ def _sibling(node: str, name: str) -> str:
     return str(CapabilityPath.parse(parent).child(name))
 
 
-def _added(tree: "Tree", parent: str, name: str) -> "Tree":
+def _add_node(tree: "Tree", parent: str, name: str) -> "Tree":
     if parent == ROOT:
         raise ValueError("the categories are fixed: add a node below one of them")
     path = CapabilityPath.parse(parent).child(name)
@@ -232,11 +232,14 @@ def _split(tree: "Tree", node: str, change: TreeChange) -> "Tree":
     target = change.into if change.into in tree else _sibling(node, change.into)
     if target == node:
         raise ValueError(f"{node} holds these criteria already")
-    grown = tree if target in tree else add(tree, target)
-    if target not in leaves(grown):
+    tree_with_target = tree if target in tree else add(tree, target)
+    if target not in leaves(tree_with_target):
         raise ValueError(f"{target} is no leaf, and only leaves hold criteria")
-    divided, moved = copy_of(grown), frozenset(change.criteria)
-    remaining, joined = attributes_of(divided, node).members - moved, attributes_of(divided, target).members | moved
+    divided, keys = copy_of(tree_with_target), frozenset(change.criteria)
+    remaining, joined = (
+        attributes_of(divided, node).members - keys,
+        attributes_of(divided, target).members | keys,
+    )
     members = {node: remaining, target: joined}
     for leaf, criteria in members.items():
         divided.nodes[leaf].update(members=criteria, support=len(criteria))
@@ -290,7 +293,7 @@ async def import_tree(home: Home, path: Path, *, tree: str | None = None, new: b
         InputError: the tree does not exist (with `new`: it exists already), or the file is an edit of an older version.
         DataError: the file cannot be read or is not a valid tree; the message says why.
     """
-    graph = _read(path)
+    graph = _read_tree_file(path)
     file_name = graph.graph.pop("name", "")
     version = graph.graph.pop("version", 0)
     texts: dict[str, str] = graph.graph.pop("texts", {})
@@ -311,11 +314,11 @@ async def import_tree(home: Home, path: Path, *, tree: str | None = None, new: b
                 f"{several(len(foreign), 'criterion', 'criteria')} not of the tree {name!r}: "
                 f"{', '.join(foreign[:MOST_NAMED])}"
             )
-    changed = sorted(key for key, text in texts.items() if key in criteria and criteria[key].text != text)
-    if changed:
+    changed_keys = sorted(key for key, text in texts.items() if key in criteria and criteria[key].text != text)
+    if changed_keys:
         problems.append(
-            f"{several(len(changed), 'criterion', 'criteria')} with another text than was asked: "
-            f"{', '.join(changed[:MOST_NAMED])}"
+            f"{several(len(changed_keys), 'criterion', 'criteria')} with another text than was asked: "
+            f"{', '.join(changed_keys[:MOST_NAMED])}"
         )
     _raise_if_invalid(str(path), problems)
     if base is None:
@@ -540,8 +543,8 @@ async def _store_version(
         rows.append(placement)
     rows += [placement for key, placement in earlier.items() if key not in mapping and placement.leaf is None]
     after = base.stored.position if base else None
-    stored = await put_version(home, name, version, phase=phase, made_by=made_by, placements=sorted(rows), after=after)
-    return _stored_tree(stored, edits, new=True)
+    row = await put_version(home, name, version, phase=phase, made_by=made_by, placements=sorted(rows), after=after)
+    return _stored_tree(row, edits, new=True)
 
 
 def _stored_tree(stored: StoredVersion, edits: Sequence[TreeEdit] = (), *, new: bool) -> StoredTree:
@@ -567,7 +570,7 @@ def _criteria_of_trees(home: Home, members: Mapping[str, str]) -> dict[str, Tree
     return criteria
 
 
-def _read(path: Path) -> Any:
+def _read_tree_file(path: Path) -> Any:
     format = ENDINGS.get(path.suffix.lower())
     if format is None or format not in _READERS:
         readable = ", ".join(sorted(ending for ending, name in ENDINGS.items() if name in _READERS))

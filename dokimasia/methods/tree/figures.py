@@ -54,7 +54,7 @@ def _count(value: int, place: str) -> Cell:
 
 
 class PhaseFigures(Value):
-    """What one phase of a growth did; the version that it ended in."""
+    """The changes by one phase of a growth, and the version at its end."""
 
     version: str = Field(description="the version's id")
     position: Count = Field(description="the version's number in the tree")
@@ -86,7 +86,7 @@ class Leaf(Value):
 
 
 class MovedCriterion(Value):
-    """A criterion that is elsewhere than in the tree that was grown on."""
+    """A criterion with another place than in the base tree."""
 
     criterion: str = Field(description="its key")
     text: str
@@ -198,17 +198,17 @@ def _moves(home: Home, base: str, loaded: LoadedTree) -> dict[str, object]:
     for placement in mappings(home, base, tree=loaded.stored.tree):
         before[placement.criterion] = placement.leaf
     before |= leaf_mapping(from_version(version))
-    moved = sorted(key for key in before if key in after and before[key] != after[key])
+    moved_keys = sorted(key for key in before if key in after and before[key] != after[key])
     new_leaves = {leaf for leaf in after.values() if leaf is not None} - {node.id for node in version.nodes}
     moves: list[MovedCriterion] = []
-    for key in moved[:MOST_MOVES]:
+    for key in moved_keys[:MOST_MOVES]:
         text = loaded.criteria[key].text if key in loaded.criteria else ""
         move = {"criterion": key, "text": text, "from": before[key], "to": after[key]}
         moves.append(MovedCriterion.model_validate(move))
     return {
         "new_criteria": len(after.keys() - before.keys()),
         "new_leaves": sorted(new_leaves),
-        "moved_count": len(moved),
+        "moved_count": len(moved_keys),
         "moved": moves,
     }
 

@@ -77,10 +77,10 @@ class MeasuredRun:
 
 
 class CriteriaTally(Value):
-    """What a model has of some criteria.
+    """A model's scores on some criteria.
 
-    `held` are the criteria that the run asked about, `n` those with a score, `mean` theirs (0 to 100; null without a score),
-    `bounds` what the mean would be if those without a score had 0 and 100 (null where nothing was asked).
+    `held` is the number of criteria that the run asked about, `n` the number with a score, `mean` their mean (0 to 100;
+    null without a score), and `bounds` the mean if those without a score had 0 and 100 (null if nothing was asked).
     """
 
     n: int
@@ -114,7 +114,7 @@ class TreeNode(Value):
 
 
 class TreeCounts(Value):
-    """How many nodes of each layer, and how many criteria."""
+    """The numbers of nodes by layer, and of criteria."""
 
     categories: int
     parents: int
@@ -205,7 +205,7 @@ class EvidentFinding(CriteriaTally):
 
 
 class SolvedTally(CriteriaTally):
-    """What a model has of all criteria, and how many of them it solved."""
+    """A model's scores on all criteria, and the number of solved ones."""
 
     solved: int
 
@@ -280,7 +280,7 @@ def measured_of(home: Home, run: Run, *, as_judged: bool = False) -> MeasuredRun
     left out. A set of criteria shared by several samples counts for the first sample by name. Corrections by hand are
     applied, unless `as_judged`.
     """
-    judged = judgement_scores(home, run.id)
+    scores_by_judgement = judgement_scores(home, run.id)
     sizes = criteria_counts(home, run.id)
     values: dict[str, dict[str, list[float]]] = {}
     first_failures: dict[str, dict[str, str]] = {}
@@ -289,7 +289,7 @@ def measured_of(home: Home, run: Run, *, as_judged: bool = False) -> MeasuredRun
         if row.kind != "score" or not row.criteria_id:
             continue
         name = shown_name(row.model, row.arm)
-        scores = judged.get(row.judgement_id or "", ())
+        scores = scores_by_judgement.get(row.judgement_id or "", ())
         for number in range(1, sizes.get(row.criteria_id, 0) + 1):
             key = criterion_key(row.criteria_id, number)
             sample_of[key] = min(sample_of.get(key, row.sample_id), row.sample_id)
@@ -302,8 +302,8 @@ def measured_of(home: Home, run: Run, *, as_judged: bool = False) -> MeasuredRun
         means[name] = {key: sum(scores) / len(scores) for key, scores in by_key.items()}
     failures: dict[str, dict[str, str]] = {}
     for name, kinds in first_failures.items():
-        scored = means.get(name, {})
-        failures[name] = {key: kind for key, kind in kinds.items() if key not in scored}
+        own_scores = means.get(name, {})
+        failures[name] = {key: kind for key, kind in kinds.items() if key not in own_scores}
     clusters = clusters_by_sample(home, run.id)
     cluster_of = {key: clusters.get(sample) or sample for key, sample in sample_of.items()}
     return MeasuredRun(scores=means, failures=failures, sample_of=sample_of, cluster_of=cluster_of)
@@ -351,18 +351,18 @@ def tree_view(
 def tally(measured: MeasuredRun, model: str, criteria: Sequence[str]) -> CriteriaTally:
     """Return the number of a model's scores on the criteria, their mean and bounds, and its failures."""
     scores, failures = measured.scores.get(model, {}), measured.failures.get(model, {})
-    scored = [criterion for criterion in criteria if criterion in scores]
+    scored_criteria = [criterion for criterion in criteria if criterion in scores]
     kinds = sorted(failures[criterion] for criterion in criteria if criterion in failures and criterion not in scores)
-    n_asked, total = len(scored) + len(kinds), sum(scores[criterion] for criterion in scored)
+    n_asked, total = len(scored_criteria) + len(kinds), sum(scores[criterion] for criterion in scored_criteria)
     bounds = None
     if n_asked:
         low, high = total + WORST * len(kinds), total + BEST * len(kinds)
         bounds = Bounds(low=rounded(low / n_asked), high=rounded(high / n_asked))
     return CriteriaTally(
-        n=len(scored),
+        n=len(scored_criteria),
         held=n_asked,
-        samples=len({measured.sample_of.get(criterion, criterion) for criterion in scored}),
-        mean=rounded(total / len(scored)) if scored else None,
+        samples=len({measured.sample_of.get(criterion, criterion) for criterion in scored_criteria}),
+        mean=rounded(total / len(scored_criteria)) if scored_criteria else None,
         bounds=bounds,
         failures=dict(Counter(kinds)),
     )
@@ -375,9 +375,9 @@ def _node_score(measured: MeasuredRun, model: str, criteria: Sequence[str], seed
     if not counts.n:
         return NodeScore(**dict(counts), low=None, high=None)
     scores = measured.scores[model]
-    scored = [criterion for criterion in criteria if criterion in scores]
-    values = [scores[criterion] for criterion in scored]
-    clusters = measured.clusters(scored)
+    scored_criteria = [criterion for criterion in criteria if criterion in scores]
+    values = [scores[criterion] for criterion in scored_criteria]
+    clusters = measured.clusters(scored_criteria)
     interval = bootstrap_interval(values, clusters=clusters, level=LEVEL, seed=seed, bounds=(WORST, BEST))
     return NodeScore(**dict(counts), **limits(interval))
 
@@ -544,18 +544,18 @@ def tree_figures(
         NotFound: there is no such tree, version, run or model.
     """
     loaded = load_tree(home, text, version=version)
-    scored = evaluation_of(home, run)[0] if run is not None else source_run(home, loaded.stored.tree)
-    if scored is None:
+    evaluation = evaluation_of(home, run)[0] if run is not None else source_run(home, loaded.stored.tree)
+    if evaluation is None:
         if models:
             raise NotFound(f"the tree {loaded.stored.tree!r} was grown from no run of this home: name one with --run")
         return ScoredTree(**version_facts(loaded), run=None, simulated=(), **dict(tree_view(loaded.tree)))
-    measured = measured_of(home, scored)
-    chosen = [resolve_model(measured, name, scored) for name in models] or sorted(measured.scores)
+    measured = measured_of(home, evaluation)
+    model_names = [resolve_model(measured, name, evaluation) for name in models] or sorted(measured.scores)
     return ScoredTree(
         **version_facts(loaded),
-        run=scored.id,
-        simulated=tuple(simulated_models(scored)),
-        **dict(tree_view(loaded.tree, measured, models=chosen, seed=scored.seed)),
+        run=evaluation.id,
+        simulated=tuple(simulated_models(evaluation)),
+        **dict(tree_view(loaded.tree, measured, models=model_names, seed=evaluation.seed)),
     )
 
 
@@ -647,10 +647,10 @@ def _weakness_source(
 
 def report_tree(home: Home, run: Run) -> dict[str, Any] | None:
     """Return the `ReportedTree` of a run as plain JSON; None if its criteria are mapped to no tree."""
-    stored = find_tree_of_run(home, run)
-    if stored is None:
+    tree = find_tree_of_run(home, run)
+    if tree is None:
         return None
-    loaded, measured = load_stored(home, stored), measured_of(home, run)
+    loaded, measured = load_stored(home, tree), measured_of(home, run)
     models = sorted(measured.scores)
     examples: dict[str, tuple[str, ...]] = {}
     for node, criteria in members_below(loaded.tree).items():

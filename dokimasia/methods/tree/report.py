@@ -189,13 +189,13 @@ def section(data: ReportData) -> Section | None:
 
 
 def _lead(tree: ReportedTree) -> str:
-    counts, several = tree.counts, figures.several
+    counts, count_text = tree.counts, figures.several
     leaves = ""
     if counts.capabilities:
-        leaves = f"{several(counts.capabilities, 'capability', 'capabilities')} under "
+        leaves = f"{count_text(counts.capabilities, 'capability', 'capabilities')} under "
     return (
-        f"{several(counts.criteria, 'criterion', 'criteria')} on {leaves}{several(counts.parents, 'parent')} in "
-        f"{several(counts.categories, 'category', 'categories')} (tree {tree.tree}, version {tree.version})."
+        f"{count_text(counts.criteria, 'criterion', 'criteria')} on {leaves}{count_text(counts.parents, 'parent')} in "
+        f"{count_text(counts.categories, 'category', 'categories')} (tree {tree.tree}, version {tree.version})."
     )
 
 

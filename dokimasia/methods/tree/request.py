@@ -45,9 +45,9 @@ EMBEDDED = 128
 class GrowthRequest(RunRequest):
     """Grow a tree from the criteria of RUN (the beginning of its id, or last), or of a file with --criteria.
 
-    A balanced part of the samples is proposed for, equal capabilities are merged and rare ones folded; then every
-    criterion is mapped to exactly one leaf, or counted as unplaced. The same command continues a growth that was
-    interrupted, or prints what it came to.
+    Capabilities are proposed for a balanced part of the samples, equal ones are merged and rare ones folded; then every
+    criterion is mapped to exactly one leaf, or counted as unplaced. The same command continues an interrupted growth,
+    or prints its results.
     """
 
     VERB: ClassVar[str] = "tree grow"
@@ -188,9 +188,9 @@ def placed_before(home: Home, plan: GrowthPlan, tree: str) -> dict[str, Placemen
         return {}
     mapping = leaf_mapping(from_version(get_version(home, plan.onto)))
     placements = {criterion: Placement(criterion, leaf) for criterion, leaf in mapping.items()}
-    for stored in mappings(home, plan.onto, tree=tree):
-        if stored.criterion in placements and mapping[stored.criterion] == stored.leaf:
-            placements[stored.criterion] = stored
+    for placement in mappings(home, plan.onto, tree=tree):
+        if placement.criterion in placements and mapping[placement.criterion] == placement.leaf:
+            placements[placement.criterion] = placement
     return placements
 
 

@@ -164,14 +164,14 @@ def load_tree(home: Home, text: str, *, version: str | None = None) -> LoadedTre
     Raises:
         NotFound: no version matches, or more than one.
     """
-    stored = resolve_tree(home, text)
+    tree = resolve_tree(home, text)
     if version is None:
-        return load_stored(home, stored)
+        return load_stored(home, tree)
     if version.isdecimal():
-        return load_tree(home, f"{stored.tree}@{version}")
-    matches = [candidate for candidate in versions(home, stored.tree) if candidate.id.startswith(version)]
+        return load_tree(home, f"{tree.tree}@{version}")
+    matches = [candidate for candidate in versions(home, tree.tree) if candidate.id.startswith(version)]
     if len(matches) != 1:
-        raise NotFound(f"the tree {stored.tree!r} has {len(matches) or 'no'} versions whose id begins with {version!r}")
+        raise NotFound(f"the tree {tree.tree!r} has {len(matches) or 'no'} versions whose id begins with {version!r}")
     return load_stored(home, matches[0])
 
 
@@ -189,13 +189,13 @@ def tree_of_run(home: Home, run: Run, tree: str | None = None) -> LoadedTree:
     """
     if tree is not None:
         return load_tree(home, tree)
-    stored = find_tree_of_run(home, run)
-    if stored is None:
+    version = find_tree_of_run(home, run)
+    if version is None:
         raise NotFound(
             f"no tree holds the criteria of run {run.id}: grow one with dokimasia tree grow {run.id}, or name one "
             "with --tree"
         )
-    return load_stored(home, stored)
+    return load_stored(home, version)
 
 
 def evaluation_of(home: Home, text: str, *, done: bool = False) -> tuple[Run, str | None]:
@@ -233,7 +233,7 @@ def criteria_groups(home: Home, run: Run, by: Grouping, tree: str | None = None)
 
 def source_run(home: Home, tree: str) -> Run | None:
     """Return the run that a tree was grown from; None if its criteria came from elsewhere."""
-    source = next((stored.source for stored in list_trees(home) if stored.name == tree), "")
+    source = next((version.source for version in list_trees(home) if version.name == tree), "")
     try:
         return get_run(home, source) if source else None
     except NotFound:
@@ -254,10 +254,10 @@ def find_tree_of_run(home: Home, run: Run) -> StoredVersion | None:
 
 def sample_groups(home: Home, run: Run) -> Mapping[str, SampleGroup]:
     """Return a run's samples by the nodes that hold their criteria, from the root down; empty without a tree."""
-    stored = find_tree_of_run(home, run)
-    if stored is None:
+    tree_version = find_tree_of_run(home, run)
+    if tree_version is None:
         return {}
-    tree = load_stored(home, stored).tree
+    tree = load_stored(home, tree_version).tree
     criteria_below, samples_of = members_below(tree), criteria_by_sample(home, run.id)
     groups: dict[str, SampleGroup] = {}
     for node in in_order(tree):
@@ -297,19 +297,19 @@ def list_of_versions(home: Home, text: str) -> TreeHistory:
     """
     tree = resolve_tree(home, text).tree
     rows: list[ListedVersion] = []
-    for stored in versions(home, tree):
-        version = get_version(home, stored.id)
+    for row in versions(home, tree):
+        version = get_version(home, row.id)
         kinds: Counter[str] = Counter(edit.kind for edit in version.edits)
         rows.append(
             ListedVersion(
-                position=stored.position,
-                id=stored.id,
-                phase=stored.phase,
-                by=stored.made_by,
+                position=row.position,
+                id=row.id,
+                phase=row.phase,
+                by=row.made_by,
                 **_sizes(version),
                 edits=dict(sorted(kinds.items())),
-                unplaced=PhaseReport.model_validate(stored.report).unplaced if stored.report else {},
-                created_at=stored.created_at,
+                unplaced=PhaseReport.model_validate(row.report).unplaced if row.report else {},
+                created_at=row.created_at,
             )
         )
     return TreeHistory(tree=tree, versions=tuple(rows))
@@ -366,10 +366,8 @@ def load_stored(home: Home, stored: StoredVersion) -> LoadedTree:
 
 
 def _version_size(loaded: LoadedTree) -> VersionSize:
-    stored = loaded.stored
-    return VersionSize(
-        tree=stored.tree, position=stored.position, id=stored.id, phase=stored.phase, **_sizes(loaded.version)
-    )
+    row = loaded.stored
+    return VersionSize(tree=row.tree, position=row.position, id=row.id, phase=row.phase, **_sizes(loaded.version))
 
 
 def _sizes(version: TreeVersion) -> dict[str, int]:

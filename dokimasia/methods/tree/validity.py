@@ -174,7 +174,7 @@ class ValiditySource(VersionFacts):
 
 
 class TreeValidity(ValidityTable, ValiditySource):
-    """How well a tree predicts the scores of a run, beside other groupings (ATOM, table 3)."""
+    """How well a tree predicts the scores of a run, compared with other groupings (ATOM, table 3)."""
 
 
 def validity_of(
@@ -208,11 +208,11 @@ def validity_of(
         InputError: no criterion of the tree has a score.
     """
     loaded, measured = tree_of_run(home, run, tree), measured_of(home, run)
-    chosen = [resolve_model(measured, name, run) for name in models]
-    if not chosen:
-        chosen = [name for name in sorted(measured.scores) if BLIND not in name]
+    model_names = [resolve_model(measured, name, run) for name in models]
+    if not model_names:
+        model_names = [name for name in sorted(measured.scores) if BLIND not in name]
     mapping = leaf_mapping(loaded.tree)
-    if not any(mapping.keys() & measured.scores.get(name, {}).keys() for name in chosen):
+    if not any(mapping.keys() & measured.scores.get(name, {}).keys() for name in model_names):
         raise InputError(
             f"run {run.id} has no score of any criterion that {loaded.name} holds: name another tree with --tree"
         )
@@ -222,10 +222,10 @@ def validity_of(
         groupings += _unpruned(home, loaded)
         groupings += _baselines(home, run, loaded, measured, seed=used_seed)
     for name, path in (against or {}).items():
-        placed = {criterion: group for criterion, group in read_mapping(path).items() if group is not None}
-        groupings.append(CriteriaGrouping(name, f"read from {path.name}", placed))
+        group_of = {criterion: group for criterion, group in read_mapping(path).items() if group is not None}
+        groupings.append(CriteriaGrouping(name, f"read from {path.name}", group_of))
     table = validity_table(
-        groupings, measured, models=chosen, seed=used_seed, permutations=permutations, resamples=resamples
+        groupings, measured, models=model_names, seed=used_seed, permutations=permutations, resamples=resamples
     )
     return TreeValidity(
         **version_facts(loaded),
@@ -257,16 +257,16 @@ def validity_table(
         resamples: number of random halves of the images for the stability; 0 for none.
     """
     scores = {name: measured.scores[name] for name in models if measured.scores.get(name)}
-    scored = set[str]().union(*scores.values())
+    scored_criteria = set[str]().union(*scores.values())
     clusters = sorted(set(measured.cluster_of.values()))
     halves: list[set[str]] = []
     for number in range(resamples):
         half = _half(clusters, seed, number)
-        halves.append({criterion for criterion in scored if measured.cluster_of.get(criterion) in half})
+        halves.append({criterion for criterion in scored_criteria if measured.cluster_of.get(criterion) in half})
     first: dict[bool, list[float | None]] = {}
     rows: list[GroupingValidity] = []
     for grouping in groupings:
-        group_of = {criterion: group for criterion, group in grouping.group_of.items() if criterion in scored}
+        group_of = {criterion: group for criterion, group in grouping.group_of.items() if criterion in scored_criteria}
         figures: dict[bool, PredictionErrors] = {}
         for leave_out in (False, True):
             cluster_of = measured.cluster_of if leave_out else None
@@ -295,7 +295,7 @@ def validity_table(
         rows.append(row)
     return ValidityTable(
         models=tuple(sorted(scores)),
-        criteria=len(scored),
+        criteria=len(scored_criteria),
         permutations=permutations,
         resamples=resamples,
         direction=DIRECTION,

@@ -25,9 +25,9 @@ async def stages(job: Job[GrowthPlan]) -> AsyncIterator[Stage[Any]]:
 
 async def _grow(job: Job[GrowthPlan], item: str) -> None:
     home, plan, tree = job.home, job.plan, tree_of(job.run)
-    criteria, placed = tree_criteria(home, tree), placed_before(home, plan, tree)
+    criteria, placements_before = tree_criteria(home, tree), placed_before(home, plan, tree)
     progress = job.progress
-    progress.samples = len({criterion.sample_id for criterion in criteria if criterion.key not in placed})
+    progress.samples = len({criterion.sample_id for criterion in criteria if criterion.key not in placements_before})
     before = 0
 
     def on_progress(phase: str, done: int, total: int) -> None:
@@ -53,7 +53,7 @@ async def _grow(job: Job[GrowthPlan], item: str) -> None:
         **services_of(job.context),
         criteria=criteria,
         growth=plan.growth,
-        placed=placed,
+        placed=placements_before,
         keep=keep,
         placements=lambda version_id: mappings(home, version_id, tree=tree),
         on_progress=on_progress,

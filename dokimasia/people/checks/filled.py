@@ -1,4 +1,4 @@
-"""Import of decisions from filled-in files of items; all lines are checked before any decision is stored."""
+"""Import decisions from filled-in files of items; all lines are checked before any decision is stored."""
 
 import asyncio
 import sqlite3
@@ -26,7 +26,7 @@ SentenceNumber = Annotated[int, Field(ge=0, lt=2**31)]
 
 
 class ImportResult(NamedTuple):
-    """The counts of an import: new and known decisions, those left as files for a writing process, undecided lines."""
+    """The counts of an import: new and known decisions, those filed for the process that writes, and undecided lines."""
 
     decided: int
     known: int
@@ -35,7 +35,7 @@ class ImportResult(NamedTuple):
 
 
 class LineDecision(BaseModel):
-    """A decision that a line has: the arguments of `decide` beside the item."""
+    """A decision in a line: the arguments of `decide` other than the item."""
 
     who: str
     action: Action
@@ -50,7 +50,7 @@ class LineDecision(BaseModel):
 
 
 class SheetLine(BaseModel):
-    """What a line of a file says, without what it only shows; `number` is its place in the file, from 1."""
+    """A line of a file, without fields that are only for display; `number` is the line number, from 1."""
 
     number: int = Field(default=0, ge=0, lt=2**31)
     item: str
@@ -66,7 +66,7 @@ class SheetLine(BaseModel):
 
     @property
     def asked(self) -> Action | None:
-        """The action on the item; deleting counts as an edit, and a non-empty reply as a reply."""
+        """The action on the item, if any; a label and a non-empty reply are actions, and deleting counts as an edit."""
         if self.label:
             return self.label
         if (self.reply or "").strip():
@@ -119,9 +119,9 @@ def take_in_lines(
     if not standings:
         raise nothing_to_check(run_id)
     decisions = _read_decisions(home, standings, lines, name, who)
-    known = _decision_keys(standings)
+    stored_keys = _decision_keys(standings)
     for number, item, decision in decisions:
-        if decision is not None and decision.who != who and not others and decision.key(item) not in known:
+        if decision is not None and decision.who != who and not others and decision.key(item) not in stored_keys:
             raise DataError(f"{name}, line {number}: {decision.who} decided this, and this is {who}'s token")
 
     new = _new_decisions(home, decisions, standings, name)
@@ -131,28 +131,28 @@ def take_in_lines(
     return _result(decisions, standings, new, stored)
 
 
-Wanted = tuple[int, CheckItem, LineDecision | None]
+LineEntry = tuple[int, CheckItem, LineDecision | None]
 """The number of a line, its item, and a decision on it; None without one."""
 
 NumberedFiling = tuple[int, FiledDecision]
-"""The number of a line, and a decision of it that can be stored."""
+"""The number of a line, and a decision from it that can be stored."""
 
 
 def _read_decisions(
     home: Home, standings: Sequence[Standing], lines: Sequence[SheetLine], name: str, who: str
-) -> list[Wanted]:
+) -> list[LineEntry]:
     """Return the decisions of lines, in order.
 
     Raises:
         DataError: one of them is unusable; the message names it.
     """
-    known = {standing.item.id: standing.item for standing in standings}
-    same = {standing.item.subject: standing.item for standing in standings}
-    entries: list[Wanted] = []
+    items_by_id = {standing.item.id: standing.item for standing in standings}
+    items_by_subject = {standing.item.subject: standing.item for standing in standings}
+    entries: list[LineEntry] = []
     faults: list[str] = []
     for line in lines:
         at = f"{name}, line {line.number}"
-        item = known.get(line.item) or same.get(line.subject)
+        item = items_by_id.get(line.item) or items_by_subject.get(line.subject)
         if item is None:
             raise DataError(f"{at}: the run has no item {line.item!r}")
         if line.action and line.label:
@@ -178,17 +178,17 @@ def _read_decisions(
 
 
 def _new_decisions(
-    home: Home, wanted: Sequence[Wanted], standings: Sequence[Standing], name: str
+    home: Home, entries: Sequence[LineEntry], standings: Sequence[Standing], name: str
 ) -> list[NumberedFiling]:
-    """Return the decisions of lines that the home does not have.
+    """Return the decisions that the home does not have yet.
 
     Raises:
         DataError: one of them cannot be stored; the message names its line.
     """
-    known = _decision_keys(standings)
+    stored_keys = _decision_keys(standings)
     new: list[NumberedFiling] = []
-    for number, item, decision in wanted:
-        if decision is None or decision.key(item) in known:
+    for number, item, decision in entries:
+        if decision is None or decision.key(item) in stored_keys:
             continue
         try:
             new.append((number, checked(home, item, **dict(decision))))
@@ -213,14 +213,14 @@ def _insertion(new: Sequence[NumberedFiling], name: str) -> WriteJob[list[Decisi
 
 
 def _result(
-    wanted: Sequence[Wanted],
+    entries: Sequence[LineEntry],
     standings: Sequence[Standing],
     new: Sequence[NumberedFiling],
     stored: Sequence[Decision] | None,
 ) -> ImportResult:
-    """Return the counts of an import; `stored` is None if the decisions are left to the process that holds the home."""
-    empty = sum(decision is None for _, _, decision in wanted)
-    known = len(wanted) - empty - len(new)
+    """Return the counts of an import; `stored` is None if the decisions are filed for the process that writes to the home."""
+    empty = sum(decision is None for _, _, decision in entries)
+    known = len(entries) - empty - len(new)
     if stored is None:
         return ImportResult(decided=0, known=known, left=len(new), empty=empty)
     ids = {decision.id for standing in standings for decision in standing.decisions}
@@ -230,11 +230,11 @@ def _result(
 
 def _decision_keys(standings: Sequence[Standing]) -> set[tuple[str, ...]]:
     """Return the keys of the decisions on items, in the form of `LineDecision.key`."""
-    known: set[tuple[str, ...]] = set()
+    keys: set[tuple[str, ...]] = set()
     for standing in standings:
-        for made in standing.decisions:
-            known.add((made.item, made.who, made.action, made.text, made.at, *made.reasons))
-    return known
+        for decision in standing.decisions:
+            keys.add((decision.item, decision.who, decision.action, decision.text, decision.at, *decision.reasons))
+    return keys
 
 
 def _fault(home: Home, item: CheckItem, line: SheetLine, who: str) -> str:

@@ -1,4 +1,4 @@
-"""The sections of a run in order; this folder has those shared by all kinds of run."""
+"""The sections of a run in order; the modules of this package draw the sections shared by all methods."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -11,38 +11,38 @@ from dokimasia.report.data import ReportData, SectionMaker
 from dokimasia.report.sections.opening import opening
 
 MODEL_COLUMNS = ("model", "first", "second")
-"""Titles of the columns that say which models a row of a table is about."""
+"""Titles of the columns that name the models of a table's row."""
 
 
 def sections_of(data: ReportData, place: Place = "page") -> list[Section]:
-    """Return the sections of a run for a place, in order; empty ones are left out."""
+    """Return the sections of a run for a place, in order, without empty ones."""
     drawing = data.drawing
-    chosen = drawing.terminal if place == "terminal" and drawing.terminal is not None else _with_added(data)
-    sections = [section for make in chosen if (section := make(data)) is not None and section.only in (None, place)]
+    makers = drawing.terminal if place == "terminal" and drawing.terminal is not None else _with_added(data)
+    sections = [section for make in makers if (section := make(data)) is not None and section.only in (None, place)]
     if place == "page" and sections:
         sections[0] = replace(sections[0], blocks=[*opening(data, drawing.name), *sections[0].blocks])
     return sections
 
 
 def about_models(sections: Sequence[Section], models: Collection[str], run: str) -> list[Section]:
-    """Return sections whose tables have only rows about some models; without `models`, the sections as they are.
+    """Return sections whose tables have only the rows about some models; without `models`, return them unchanged.
 
     Raises:
-        InputError: no table of the run has one of these models.
+        InputError: a model is in no table of the run.
     """
     if not models:
         return list(sections)
-    known: dict[str, None] = {}
-    chosen = [replace(section, blocks=_about_models(section.blocks, models, known)) for section in sections]
-    check_models(models, known, run)
-    return chosen
+    names: dict[str, None] = {}
+    filtered_sections = [replace(section, blocks=_about_models(section.blocks, models, names)) for section in sections]
+    check_models(models, names, run)
+    return filtered_sections
 
 
 def check_models(models: Collection[str], known: Collection[str], run: str) -> None:
-    """Check that a run's results name some models.
+    """Check that all of some models are among those that a run's results name, `known`.
 
     Raises:
-        InputError: they do not name one of them.
+        InputError: a model is not among them.
     """
     for model in models:
         if model not in known:
@@ -50,31 +50,33 @@ def check_models(models: Collection[str], known: Collection[str], run: str) -> N
             raise InputError(f"the results of run {run} have no model {model!r}{nearest(model, known) or f'; {names}'}")
 
 
-def _about_models(blocks: Sequence[Block], models: Collection[str], known: dict[str, None]) -> list[Block]:
-    """Return blocks with the rows about some models, and add all models of their tables to `known`."""
-    chosen: list[Block] = []
+def _about_models(blocks: Sequence[Block], models: Collection[str], names: dict[str, None]) -> list[Block]:
+    """Return blocks with only the rows about some models, and add all models of their tables to `names`."""
+    filtered_blocks: list[Block] = []
     for block in blocks:
         if isinstance(block, Fold | Only):
-            chosen.append(replace(block, blocks=_about_models(block.blocks, models, known)))
+            filtered_blocks.append(replace(block, blocks=_about_models(block.blocks, models, names)))
             continue
         if isinstance(block, Table):
             places = [index for index, column in enumerate(block.columns) if column.title in MODEL_COLUMNS]
             if places:
-                names = [{plain_text(row[place]) for place in places} for row in block.rows]
-                known |= dict.fromkeys(name for of_row in names for name in of_row)
-                rows = [row for row, of_row in zip(block.rows, names, strict=True) if of_row.intersection(models)]
+                row_models = [{plain_text(row[place]) for place in places} for row in block.rows]
+                names |= dict.fromkeys(name for row_names in row_models for name in row_names)
+                rows = [
+                    row for row, row_names in zip(block.rows, row_models, strict=True) if row_names.intersection(models)
+                ]
                 if not rows:
                     continue
                 block = replace(block, rows=rows)
-        chosen.append(block)
-    return chosen
+        filtered_blocks.append(block)
+    return filtered_blocks
 
 
 def _with_added(data: ReportData) -> list[SectionMaker]:
-    """Return the sections of a kind of run, with additions of other methods in their place."""
+    """Return the makers of a run's sections, with those that other methods add."""
     sections = list(data.drawing.sections)
-    before = data.drawing.added_after
-    if before is not None and before in sections:
-        place = sections.index(before) + 1
+    previous = data.drawing.added_after
+    if previous is not None and previous in sections:
+        place = sections.index(previous) + 1
         sections[place:place] = [added.section for added in data.added.values()]
     return sections

@@ -27,7 +27,7 @@ from dokimasia.storage.usage import total_usage
 
 
 class CheckStep(BaseModel):
-    """How far a check is: the run that is at work for it, or what the judge was measured to do."""
+    """The progress of a check: its run at work, or the verdict on the judge."""
 
     stage: Literal["planting", "probing", "checked"]
     run: RunBegun | None = Field(
@@ -37,7 +37,7 @@ class CheckStep(BaseModel):
 
 
 class CheckPreview(BaseModel):
-    """What the runs of a check would ask and cost."""
+    """The expected calls and cost of a check's runs."""
 
     planting: RunPreview | None = Field(description="null where the data are planted errors")
     probing: RunPreview | None = Field(description="null until the errors are planted")
@@ -68,7 +68,7 @@ async def check_judge(
     person: Annotated[Caller, Depends(Needs("run"))],
     dry_run: DryRun = False,
 ) -> CheckStep | CheckPreview:
-    """Carry a check one step further, or say what its runs would cost."""
+    """Do the next step of a check, or return the expected calls and cost of its runs."""
     with request_files(context) as places:
         check_request = await read_body(JudgeCheckRequest, request, places)
         if dry_run:

@@ -63,8 +63,8 @@ async def run_events(
 ) -> EventStream:
     """Follow a run: a snapshot of what is known so far, then every event, until the run has ended.
 
-    Whoever comes again with the id of the last event that it had gets everything after it; where some of that is not kept
-    one by one, a `snapshot` comes first. A comment is sent where nothing happens for 15 seconds.
+    A client that reconnects with the id of its last event gets everything after it; if some of these events are no
+    longer stored individually, a `snapshot` comes first. A comment is sent after 15 seconds without an event.
     """
     events = service.events
     if events.draining:
@@ -83,7 +83,7 @@ async def run_events(
 
 
 class Health(BaseModel):
-    """The service is there, which version of it, and who walks its runs."""
+    """The state of the service: its version, and the processes that walk the graphs of runs."""
 
     status: Literal["ok"] = "ok"
     version: str = __version__
@@ -92,7 +92,7 @@ class Health(BaseModel):
 
 @health_router.get("/health")
 async def health(service: TheService) -> Health:
-    """Say that the service is there; needs no token."""
+    """Return the state of the service; needs no token."""
     return Health(workers=service.workers)
 
 
@@ -114,7 +114,7 @@ def image(
     request: Request,
     sha256: Annotated[str, Path(pattern=SHA256, description="The SHA-256 of its bytes.")],
 ) -> Response:
-    """Return an image that lies in the home."""
+    """Return an image of the home."""
     blobs = service.home.blobs
     if not blobs.file(sha256).is_file():
         raise RequestRefused(HTTPStatus.NOT_FOUND, f"the home has no image {sha256}")
@@ -127,7 +127,7 @@ def image(
 
 
 class SampleShown(BaseModel):
-    """A sample of a run: its name, how many results it has, how many of these failed, and how many items wait for people."""
+    """A sample of a run: its name, its numbers of results and of failed ones, and the number of items that wait for people."""
 
     sample: str
     results: int
@@ -137,7 +137,7 @@ class SampleShown(BaseModel):
 
 
 class Samples(ListPage):
-    """A page of a run's samples, in the order that was asked for."""
+    """A page of a run's samples, in the requested order."""
 
     samples: list[SampleShown]
 
@@ -187,10 +187,10 @@ def samples(
     limit: Limit = 50,
     after: After = None,
 ) -> Samples:
-    """List the samples of a run that are asked for, with how many results each has.
+    """List the samples of a run that match all filters, with the number of results of each.
 
-    The filters are those of the page `/runs/RUN/samples`, and hold together. Its groups can be asked for, too: `group-METHOD=ID`,
-    such as `group-tree` with the id of a node of the capability tree.
+    The filters are those of the page `/runs/RUN/samples`, including its groups: `group-METHOD=ID`, such as `group-tree`
+    with the id of a node of the capability tree.
     """
     home, row = service.home, service.run(run)
     filterable = filterable_run(home, row, service.settings)

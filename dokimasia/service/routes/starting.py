@@ -33,7 +33,7 @@ methods_router = json_router("methods")
 
 
 class MethodShown(BaseModel):
-    """A method: its name, what one of its runs is called, the command that asks for one, and what it takes."""
+    """A method: its name, the name of its runs, its command, and its request."""
 
     name: str
     title: str
@@ -49,7 +49,7 @@ class MethodShown(BaseModel):
 
 
 class MethodDetail(MethodShown):
-    """A method with the shape of its figures."""
+    """A method with the schema of its figures."""
 
     figures: JsonObject | None = Field(description="JSON schema of a run's figures; null where none is published")
 
@@ -63,7 +63,7 @@ class Methods(BaseModel):
 
 @methods_router.get("/methods")
 def methods(person: Reader) -> Methods:
-    """List the methods, those of plug-ins among them, with what each takes."""
+    """List the methods, including those of plug-ins, with their requests."""
     shown_methods: list[MethodShown] = []
     unusable: dict[str, str] = {}
     for name in (*OWN, *plugin_methods()):
@@ -76,7 +76,7 @@ def methods(person: Reader) -> Methods:
 
 @methods_router.get("/methods/{name}")
 def one_method(person: Reader, name: str) -> MethodDetail:
-    """Show a method with the shape of its figures."""
+    """Show a method with the schema of its figures."""
     method = known_method(name)
     return MethodDetail(
         **_method_shown(method).model_dump(), figures=None if method.shape is None else figures_schema(method)
@@ -121,7 +121,7 @@ UNAVAILABLE = may_answer(503)
 
 
 class RunPreview(BaseModel):
-    """What a run would be, ask and cost; `--dry-run --json` prints the same."""
+    """The id, calls and cost that a run would have; `--dry-run --json` prints the same."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -134,13 +134,13 @@ class RunPreview(BaseModel):
 
 
 class GoneOn(Invocation):
-    """What holds for a run that goes on: limits, and prompts in the place of those that it has."""
+    """Options of a resumed run: limits, and prompts that replace its own."""
 
     prompts: PromptFolders = ()
 
 
 class Retried(GoneOn):
-    """What holds for a run whose failures are asked anew, and which kinds of failure; by default all that can be."""
+    """Options of a retried run, and the kinds of failure to retry; by default all that can be retried."""
 
     kinds: tuple[FailureKind, ...] = Field(default=(), max_length=20, description=f"of {', '.join(RETRYABLE)}")
 
@@ -219,7 +219,7 @@ async def _begin(
 
 
 async def resume(context: Starting, request: Request, run: str, dry_run: DryRun = False) -> RunBegun | RunPreview:
-    """Go on with a run that is not finished; no finished call is sent again."""
+    """Continue an unfinished run; no finished call is sent again."""
     with request_files(context) as places:
         body = await read_body(GoneOn, request, places, optional=True)
         row = _require_changeable(context.run(run), body)
@@ -230,7 +230,7 @@ async def resume(context: Starting, request: Request, run: str, dry_run: DryRun 
 
 
 async def retry(context: Starting, request: Request, run: str, dry_run: DryRun = False) -> RunBegun | RunPreview:
-    """Ask anew what failed in a run; every earlier outcome is kept on record."""
+    """Retry the failed items of a run; every earlier outcome is kept on record."""
     with request_files(context) as places:
         body = await read_body(Retried, request, places, optional=True)
         row = context.run(run)
@@ -249,7 +249,7 @@ async def retry(context: Starting, request: Request, run: str, dry_run: DryRun =
 async def fork(
     context: Starting, request: Request, response: Response, run: str, dry_run: DryRun = False
 ) -> RunBegun | RunPreview:
-    """Do a finished run again with another judge, model or prompt, as a run of its own."""
+    """Repeat a finished run with another judge, model or prompt, as a run of its own."""
     with request_files(context) as places:
         body = await read_body(ForkRequest, request, places)
         row = context.run(run)

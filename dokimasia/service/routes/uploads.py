@@ -71,7 +71,7 @@ MOST_PREVIEW = 2_000_000
 
 
 class UploadShown(BaseModel):
-    """An upload: its id by content, its name, whose it is, and what names it in a request."""
+    """An upload: its content id, its name, its owner, and its path in a request."""
 
     id: str
     name: str
@@ -92,7 +92,7 @@ class UploadsListed(ListPage):
 
 
 class Preview(BaseModel):
-    """A data set looked through: what `dokimasia data check --json` prints, and its first samples."""
+    """A checked data set: what `dokimasia data check --json` prints, and its first samples."""
 
     report: JsonObject | None = Field(description="null where it is no data set")
     problem: str = Field(description="why it is none; else empty")
@@ -100,7 +100,7 @@ class Preview(BaseModel):
 
 
 class UploadDetail(UploadShown):
-    """An upload with its files and, where one of them or their folder is a data set, a preview."""
+    """An upload with its files and, if one of them or their folder is a data set, a preview."""
 
     listed: list[FileKept]
     preview: Preview
@@ -113,7 +113,7 @@ class UploadDetail(UploadShown):
     responses={200: {"model": UploadShown, "description": "it was there already"}, **may_answer(507)},
 )
 async def upload(service: TheService, person: Starter, request: Request, response: Response) -> UploadShown:
-    """Take in a data set or images; the same files once more are the same upload."""
+    """Upload a data set or images; the same files again are the same upload."""
     with _uploads(service).incoming() as incoming:
         receiving = _Receiving(incoming)
         await receiving.read(request)
@@ -143,7 +143,7 @@ def one_upload(
     ] = None,
     samples: Annotated[int, Query(ge=0, le=100, description="How many samples are shown.")] = 5,
 ) -> UploadDetail:
-    """Show an upload's files, and look through its data set: every fault by its line, and the first samples."""
+    """Show an upload's files, and check its data set: every fault by its line, and the first samples."""
     places = RequestFiles(service.home, service.data_root)
     upload_row = places.uploads.get(id)
     path = places.file(f"{UPLOAD}{upload_row.id}{f'/{file}' if file else ''}", "file")
@@ -181,7 +181,7 @@ class UploadRename(BaseModel):
 def rename(
     service: TheService, person: Starter, id: str, change: Annotated[UploadRename, body_of(UploadRename)]
 ) -> UploadShown:
-    """Rename an upload; runs that were given it are unaffected."""
+    """Rename an upload; runs that use it are unaffected."""
     uploads_of_home = _uploads(service)
     return _shown_upload(uploads_of_home.rename(uploads_of_home.get(id), change.name))
 

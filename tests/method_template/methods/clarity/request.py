@@ -21,7 +21,7 @@ RATING_TOKENS = 60
 class ClarityRequest(DataRequest):
     """Have a judge rate how clearly each question of DATA is put, from 1 to 5.
 
-    The same command continues an interrupted run, or prints what came of it.
+    The same command continues an interrupted run, or prints its results.
     """
 
     VERB: ClassVar[str] = "clarity"
