@@ -120,8 +120,8 @@ async def _describe(context: Context, sample: Sample) -> tuple[Described | Faile
     return Described(describer=options.describer, observe=observe, texts=(reply.value.text,)), calls
 
 
-def _undescribed(options: DuelOptions, failed: Failed) -> Failed:
-    return failure(failed.kind, f"{options.describer} did not describe the images: {failed.reason}")
+def _undescribed(options: DuelOptions, problem: Failed) -> Failed:
+    return failure(problem.kind, f"{options.describer} did not describe the images: {problem.reason}")
 
 
 async def answer(state: State, runtime: Runtime[Context]) -> State:

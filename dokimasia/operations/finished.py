@@ -104,7 +104,7 @@ def end(
     min_score: Annotated[float | None, Parameter(ge=-1e9, le=1e9)] = None,
     min_accuracy: Annotated[float | None, Parameter(ge=0, le=1)] = None,
 ) -> RunEnd:
-    """Return how a run ended and, if it missed a limit, why, as its command reports it at the end."""
+    """Return how a run ended and why that is not as requested, if it is not, as its command reports it at the end."""
     home, row = context.home, context.run(run)
 
     def run_end(end: EndShown, why: str) -> RunEnd:

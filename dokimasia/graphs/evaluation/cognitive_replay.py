@@ -232,8 +232,8 @@ def build() -> StateGraph[State, Context]:
     return graph
 
 
-async def _failure_update(failed: Failed, context: Context) -> State:
-    return {"failed": failed.kind, "why": await context.store.put(failed)}
+async def _failure_update(problem: Failed, context: Context) -> State:
+    return {"failed": problem.kind, "why": await context.store.put(problem)}
 
 
 async def _contradicted(state: State, context: Context, chain: ReferenceChain) -> State:

@@ -482,14 +482,14 @@ def open_and_proprietary(
 
 
 def _weights_gap(
-    judged: Mapping[str, Samples], open_models: Sequence[str], proprietary: Sequence[str], *, seed: int
+    samples_by_model: Mapping[str, Samples], open_models: Sequence[str], proprietary: Sequence[str], *, seed: int
 ) -> WeightsGap | None:
     """Return the gap between two groups over the samples for which all models of both were judged."""
-    of_open, of_proprietary = _group_means(judged, open_models), _group_means(judged, proprietary)
+    of_open, of_proprietary = _group_means(samples_by_model, open_models), _group_means(samples_by_model, proprietary)
     shared = [id for id in of_open if id in of_proprietary]
     if not shared:
         return None
-    clusters = [judged[open_models[0]][id].cluster for id in shared]
+    clusters = [samples_by_model[open_models[0]][id].cluster for id in shared]
     differences = [of_proprietary[id] - of_open[id] for id in shared]
     gap = mean_with_interval(differences, clusters, seed=seed, bounds=(-100.0, 100.0))
     assert gap is not None, "there is a sample"
@@ -502,11 +502,11 @@ def _weights_gap(
     )
 
 
-def _group_means(judged: Mapping[str, Samples], names: Sequence[str]) -> dict[str, float]:
+def _group_means(samples_by_model: Mapping[str, Samples], names: Sequence[str]) -> dict[str, float]:
     """Return the mean score of some models by sample, for samples on which all of them were judged."""
     means: dict[str, float] = {}
-    for id in judged[names[0]]:
-        scores = [judged[name][id].mean("overall") for name in names if id in judged[name]]
+    for id in samples_by_model[names[0]]:
+        scores = [samples_by_model[name][id].mean("overall") for name in names if id in samples_by_model[name]]
         valid_scores = [score for score in scores if score is not None]
         if len(valid_scores) == len(names):
             means[id] = _mean(valid_scores)
@@ -789,11 +789,11 @@ def _gain(pairs: Sequence[RatedScores], value: float) -> Correlation:
     return Correlation(value=rounded(value), low=None, high=None)
 
 
-def _paired(judged: Mapping[str, Samples], ratings: Sequence[Rating]) -> list[RatedScores]:
+def _paired(samples_by_model: Mapping[str, Samples], ratings: Sequence[Rating]) -> list[RatedScores]:
     """Return each rating with the scores of the rated response, or with the means over the rated model's samples."""
     pairs: list[RatedScores] = []
     for rating in ratings:
-        samples = judged.get(rating.model, {})
+        samples = samples_by_model.get(rating.model, {})
         if rating.sample_id is not None:
             samples = {id: sample for id, sample in samples.items() if id == rating.sample_id}
         scores = [score for sample in samples.values() if (score := _scores_of(sample)) is not None]
@@ -1049,12 +1049,12 @@ def _coverage_in_words(shares: Mapping[str, RubricShare]) -> str:
 
 
 def _scores(
-    rows: Sequence[AuditRow], judged: Callable[[AuditRow], tuple[Sequence[bool], Sequence[bool]] | None]
+    rows: Sequence[AuditRow], decisions_of: Callable[[AuditRow], tuple[Sequence[bool], Sequence[bool]] | None]
 ) -> dict[str, float]:
     """Return each model's mean gated score in percent, where a sample's score is the mean over its repeats."""
     models: dict[str, dict[str, list[float]]] = {}
     for row in rows:
-        groups = judged(row)
+        groups = decisions_of(row)
         if groups is not None:
             models.setdefault(row.model, {}).setdefault(row.sample_id, []).append(100 * gated_score(*groups))
     return {name: _mean([_mean(scores) for scores in samples.values()]) for name, samples in models.items()}

@@ -352,34 +352,34 @@ def plan_of(run: Run) -> DuelPlan:
     return plan
 
 
-def _verdicts(plan: DuelPlan, judged: Sequence[DuelJudgement]) -> dict[Place, int | None]:
-    verdicts = {judgement.place: judgement.verdict for judgement in judged if judgement.asked == "verdict"}
+def _verdicts(plan: DuelPlan, answer_judgements: Sequence[DuelJudgement]) -> dict[Place, int | None]:
+    verdicts = {judgement.place: judgement.verdict for judgement in answer_judgements if judgement.asked == "verdict"}
     return {place: verdicts.get(place) for place in plan.places}
 
 
 def _factuality_scores(
-    plan: DuelPlan, sample: Sample, judged: Sequence[DuelJudgement]
+    plan: DuelPlan, sample: Sample, answer_judgements: Sequence[DuelJudgement]
 ) -> dict[Place, tuple[float, float] | None]:
     published = plan.published
     if factuality_by(sample, plan.factuality, published=published) == "none":
         return {}
-    if _not_applicable(sample, judged, published=published):
+    if _not_applicable(sample, answer_judgements, published=published):
         return {}
     scores: dict[Place, tuple[float, float]] = {}
-    for judgement in judged:
+    for judgement in answer_judgements:
         if judgement.score is not None and judgement.baseline_score is not None:
             scores[judgement.place] = (judgement.score, judgement.baseline_score)
     return {place: scores.get(place) for place in plan.places}
 
 
-def _not_applicable(sample: Sample, judged: Sequence[DuelJudgement], *, published: bool) -> str:
+def _not_applicable(sample: Sample, answer_judgements: Sequence[DuelJudgement], *, published: bool) -> str:
     """Return why visual factuality does not apply to an answer; empty if it does.
 
     Runs of earlier versions have scores from a judge that saw no evidence, which only the paper's protocol allows.
     """
     if published:
         return factuality_not_applicable(sample, published=True)
-    for judgement in judged:
+    for judgement in answer_judgements:
         if judgement.asked != "factuality" or judgement.provenance is None:
             continue
         if not {"ground_truth", "image"} & {*judgement.provenance.shown}:
@@ -388,11 +388,11 @@ def _not_applicable(sample: Sample, judged: Sequence[DuelJudgement], *, publishe
 
 
 def _responses(
-    home: Home, rows: Sequence[ResultRow], judged: Mapping[str, Sequence[DuelJudgement]]
+    home: Home, rows: Sequence[ResultRow], judgements_by_item: Mapping[str, Sequence[DuelJudgement]]
 ) -> dict[str, Response]:
     """Return the answers of both sides, by id."""
     ids = [row.response_id for row in rows if row.response_id is not None]
-    ids += [of_answer[0].baseline for of_answer in judged.values() if of_answer]
+    ids += [of_answer[0].baseline for of_answer in judgements_by_item.values() if of_answer]
     return find_values(home, Response, ids)
 
 

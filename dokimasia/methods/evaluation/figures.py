@@ -518,13 +518,16 @@ def _surviving(full: AnsweredSamples, blind: AnsweredSamples, *, seed: int) -> S
     )
 
 
-def _usage(used: LedgerUsage | None) -> UsageFigures:
+def _usage(usage: LedgerUsage | None) -> UsageFigures:
     """Return calls, tokens and cost of ledger entries; each entry counts once, no matter how often it was used."""
-    used = used or LedgerUsage()
+    usage = usage or LedgerUsage()
     tokens = TokenFigures(
-        input=used.input_tokens, output=used.output_tokens, cached=used.cached_tokens, unknown=used.unknown
+        input=usage.input_tokens,
+        output=usage.output_tokens,
+        cached=usage.cached_tokens,
+        unknown=usage.unknown,
     )
-    return UsageFigures(calls=used.calls, tokens=tokens, **costs([used.cost], [used.known]))
+    return UsageFigures(calls=usage.calls, tokens=tokens, **costs([usage.cost], [usage.known]))
 
 
 def figures_of_run(home: Home, run: Run) -> EvaluationFigures:

@@ -324,9 +324,9 @@ def _check_options_without_judge(request: EvaluationRequest) -> None:
     _check_scored(request)
 
 
-def _check_references(request: EvaluationRequest, stored: StoredSamples) -> None:
+def _check_references(request: EvaluationRequest, data: StoredSamples) -> None:
     """Check that rules have something to decide: at least one reference answer."""
-    if not any(size.reference for size in stored.sizes):
+    if not any(size.reference for size in data.sizes):
         raise ConfigError(
             f"{request.data}: no sample has a reference answer, so rules cannot decide whether an answer is right: "
             "name a judge with --judge, or add `reference_answer` to the data"
@@ -404,7 +404,7 @@ def scoring(
         yield from _looks(judge, sent, options.looks, times=times, step="score")
 
 
-def _looks(spec: ModelSpec, sent: int, looks: int, *, times: int = 1, step: str) -> Iterator[ExpectedCalls]:
+def _looks(spec: ModelSpec, input_tokens: int, looks: int, *, times: int = 1, step: str) -> Iterator[ExpectedCalls]:
     """Yield the calls of an ask with tools: every look may be another call that sends all earlier messages again."""
     for look in range(looks + 1):
-        yield ExpectedCalls(spec, times, sent + look * LOOK_TOKENS, LOOK_CALL_TOKENS, step)
+        yield ExpectedCalls(spec, times, input_tokens + look * LOOK_TOKENS, LOOK_CALL_TOKENS, step)

@@ -612,12 +612,15 @@ def _without_rankings(run: Run) -> int:
 
 
 def _judged_method(
-    home: Home, agreement: MethodAgreement, rows: Sequence[ResultRow], judged: Sequence[tuple[JudgingUnit, ResultRow]]
+    home: Home,
+    agreement: MethodAgreement,
+    rows: Sequence[ResultRow],
+    method_rows: Sequence[tuple[JudgingUnit, ResultRow]],
 ) -> JudgedMethod:
     """Return the figures of a judge and a method, with usage over all rows that its verdicts rest on."""
     calls = SqliteLedger(home).calls_for(dict.fromkeys(key for row in rows for key in row.calls)).values()
     usage = used_by_calls(calls)
-    failures: list[FailureKind] = [row.failure for _, row in judged if row.failure is not None]
+    failures: list[FailureKind] = [row.failure for _, row in method_rows if row.failure is not None]
     return JudgedMethod(
         **dict(agreement),
         **dict(usage),
@@ -641,19 +644,19 @@ def _total(tokens: Sequence[int | None]) -> int | None:
 
 
 def _rows_of(
-    judged: Sequence[tuple[JudgingUnit, ResultRow]], rows: Mapping[str, ResultRow], judge: str, method: str
+    method_rows: Sequence[tuple[JudgingUnit, ResultRow]], rows: Mapping[str, ResultRow], judge: str, method: str
 ) -> list[ResultRow]:
     """Return all rows that a judge's verdicts by a method rest on."""
-    rows_of_verdicts = [row for _, row in judged]
+    rows_of_verdicts = [row for _, row in method_rows]
     for basis in RESTS_ON[method]:
-        for sample in dict.fromkeys(unit.sample for unit, _ in judged):
+        for sample in dict.fromkeys(unit.sample for unit, _ in method_rows):
             name = basis_item(basis, judge, sample)
             if name in rows:
                 rows_of_verdicts.append(rows[name])
     return rows_of_verdicts
 
 
-def _scores(home: Home, judged: Judged, judge: str, method: str, batches: Batches) -> dict[tuple[str, str], float]:
+def _scores(home: Home, judgements: Judged, judge: str, method: str, batches: Batches) -> dict[tuple[str, str], float]:
     """Return the score of each judged response: the mean over its repeats, or over the orders of a batch."""
     values: dict[tuple[str, str], list[float]] = {}
     if method == "batch":
@@ -662,7 +665,7 @@ def _scores(home: Home, judged: Judged, judge: str, method: str, batches: Batche
                 for model, score in zip(ranking.models, beaten(ranking.ranks), strict=True):
                     values.setdefault((sample, model), []).append(score)
     else:
-        scored_rows = [(unit, row) for unit, row in judged[judge, source_of(method)] if row.score is not None]
+        scored_rows = [(unit, row) for unit, row in judgements[judge, source_of(method)] if row.score is not None]
         checkpoints: Mapping[str, CheckpointScores] = {}
         if method == "atom-no-weights":
             checkpoints = find_values(home, CheckpointScores, [row.value_ids[0] for _, row in scored_rows])
@@ -675,9 +678,9 @@ def _scores(home: Home, judged: Judged, judge: str, method: str, batches: Batche
     return {response: sum(scores) / len(scores) for response, scores in values.items()}
 
 
-def _batches(home: Home, judged: Judged, clusters: Mapping[str, str]) -> Batches:
+def _batches(home: Home, judgements: Judged, clusters: Mapping[str, str]) -> Batches:
     batches: Batches = {}
-    for (judge, method), method_rows in judged.items():
+    for (judge, method), method_rows in judgements.items():
         if method != "batch":
             continue
         rankings = _batch_rankings(home, [row for _, row in method_rows])

@@ -348,9 +348,9 @@ def response_texts(paths: Sequence[Path], data: Path) -> ResponseTexts:
     return texts
 
 
-def _rankings(request: JudgingRequest, stored: StoredSamples, responses: ResponseTexts) -> HumanRankings:
+def _rankings(request: JudgingRequest, data: StoredSamples, responses: ResponseTexts) -> HumanRankings:
     """Return people's rankings of the judged samples; rankings of samples outside the run are ignored."""
-    samples = {place.sample_id: responses.get(place.sample_id, {}) for place in stored.places}
+    samples = {place.sample_id: responses.get(place.sample_id, {}) for place in data.places}
     models = {model for texts in samples.values() for model in texts}
 
     def problems(ranking: GivenRanking) -> Iterator[str]:

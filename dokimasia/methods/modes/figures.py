@@ -411,11 +411,11 @@ def _making(book: NoteBook) -> Making:
     )
 
 
-def _notes(coded: Coded, failed: str | None) -> Iterator[str]:
+def _notes(coded: Coded, reason: str | None) -> Iterator[str]:
     """Yield notes for the reader."""
     book = coded.book
-    if failed:
-        yield f"No modes were made: {failed}"
+    if reason:
+        yield f"No modes were made: {reason}"
     if book is not None and not coded.modes:
         yield f"No two of {len(book.notes)} notes tell of the same way of going wrong: there is no mode to count."
     if book is not None and coded.modes and not book.settled:

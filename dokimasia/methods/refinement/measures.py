@@ -305,17 +305,17 @@ def arm_of_part(rows: Sequence[RefinementRow], *, seed: int, part: Part = every_
     )
 
 
-def _per_repaired(used: float | None, arm: ArmOfPart) -> PerRepaired | None:
+def _per_repaired(usage: float | None, arm: ArmOfPart) -> PerRepaired | None:
     """Return usage per repaired answer; None if it is unknown or nothing was repaired."""
     accuracy = arm.accuracy
-    if used is None or accuracy is None or not accuracy.share:
+    if usage is None or accuracy is None or not accuracy.share:
         return None
 
     def per_answer(rate: float | None) -> float | None:
-        return rounded(used / (arm.n_known * rate)) if rate else None
+        return rounded(usage / (arm.n_known * rate)) if rate else None
 
     return PerRepaired(
-        mean=rounded(used / (arm.n_known * accuracy.share)),
+        mean=rounded(usage / (arm.n_known * accuracy.share)),
         low=per_answer(accuracy.high),
         high=per_answer(accuracy.low),
     )

@@ -547,11 +547,11 @@ async def _store_version(
     return _stored_tree(row, edits, new=True)
 
 
-def _stored_tree(stored: StoredVersion, edits: Sequence[TreeEdit] = (), *, new: bool) -> StoredTree:
+def _stored_tree(row: StoredVersion, edits: Sequence[TreeEdit] = (), *, new: bool) -> StoredTree:
     return StoredTree(
-        tree=stored.tree,
-        position=stored.position,
-        version=stored.id,
+        tree=row.tree,
+        position=row.position,
+        version=row.id,
         new=new,
         edits=tuple(edit_shown(edit) for edit in edits),
     )
