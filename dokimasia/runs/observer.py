@@ -53,18 +53,24 @@ SMOOTHING = 5.0
 
 
 class Speed:
-    """Measures a run's rate of calls and its remaining time."""
+    """Measures a run's rate of calls and its remaining time.
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Start the clock."""
+    The time follows from finished items. Once the ledger has answered calls, it follows from the calls that models
+    answered and those that are left to send, since items from the ledger take no time.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic, *, to_send: int = 0) -> None:
+        """Start the clock; `to_send` is the number of calls that the ledger does not have, 0 if unknown."""
         self._clock = clock
+        self._to_send = to_send
         self._begin(0)
 
     def _begin(self, answered: int) -> None:
         self._started = self._clock()
         self._calls = 0
         self._marks: deque[tuple[float, int]] = deque([(self._started, answered)])
-        self._remaining = _Remaining()
+        self._by_items, self._by_calls = _Remaining(), _Remaining()
+        self._from_ledger = False
 
     def mark(self, progress: Progress) -> None:
         """Record the progress; fewer calls than before mean that another process has restarted the run."""
@@ -76,13 +82,19 @@ class Speed:
         self._marks.append((now, answered))
         while len(self._marks) > 2 and self._marks[0][0] < now - RATE_WINDOW:
             self._marks.popleft()
-        self._remaining.mark(now - self._started, progress.done - progress.restored, _remaining_items(progress))
+        self._from_ledger = progress.stats.cached > 0
+        elapsed = now - self._started
+        self._by_items.mark(elapsed, progress.done - progress.restored, _remaining_items(progress))
+        self._by_calls.mark(elapsed, answered, max(1, self._to_send - answered))
 
     def of(self, progress: Progress) -> tuple[float, float | None]:
         """Return the recent rate of answered calls per second, and the remaining seconds (None if it is too early)."""
         (since, before), (now, after) = self._marks[0], self._marks[-1]
         rate = (after - before) / (now - since) if now > since else 0.0
-        return rate, self._remaining.seconds if _remaining_items(progress) else 0.0
+        if not _remaining_items(progress):
+            return rate, 0.0
+        remaining = self._by_calls if self._to_send and self._from_ledger else self._by_items
+        return rate, remaining.seconds
 
 
 class _Remaining:

@@ -85,7 +85,7 @@ class RunObserver:
 
     def planned(self, run_id: str, estimate: Estimate) -> None:
         """Add the plan of the run, whose work starts."""
-        self._speed, self._rates = Speed(), SpeedHistory()
+        self._speed, self._rates = Speed(to_send=estimate.remaining.calls), SpeedHistory()
         models = {
             name: {"calls": model_estimate.calls, "cost": model_estimate.cost}
             for name, model_estimate in estimate.models.items()

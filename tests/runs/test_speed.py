@@ -124,3 +124,16 @@ def test_what_the_ledger_answers_is_no_rate() -> None:
         run.speed.mark(progress)
         run.now += 1
     assert run.speed.of(progress)[0] == pytest.approx(3.0)
+
+
+def test_the_time_left_follows_from_the_calls_that_were_sent() -> None:
+    """Where the ledger answers some calls, the time left is that of the calls left to send, not that of finished items."""
+    now = 0.0
+    speed = Speed(lambda: now, to_send=100)
+    progress = Progress(items=200)
+    for second in range(31):
+        now = float(second)
+        progress.done = min(100, 20 * second) + second
+        progress.stats = GatewayStats(answered=second, cached=min(100, 20 * second))
+        speed.mark(progress)
+    assert speed.of(progress)[1] == pytest.approx(70, abs=2)
