@@ -88,7 +88,7 @@ def go_through(backend: "Backend", run: str, *, who: str, second: bool) -> int:
         except Unreachable as problem:
             out.print(f"{count} decided in this invocation")
             command = f"dokimasia decide {due.run} --who {who}{' --second' if second else ''}{backend.where}"
-            raise Unreachable(f"{problem}; what was decided is kept. Go on with: {command}") from None
+            raise Unreachable(f"{problem}; what was decided is kept. Continue with: {command}") from None
     out.print(f"{count} decided in this invocation")
     return count
 

@@ -2,18 +2,24 @@
 
 import importlib
 import os
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TextIO, cast
 
 import click
 
 from dokimasia.cli.interrupts import INTERRUPTED, raise_on_interrupt
 from dokimasia.cli.shared import refuse_remote
+from dokimasia.domain.wording import nearest
 from dokimasia.errors import DokimasiaError, Interrupted
 from dokimasia.runs.catalogue import OWN, plugin_methods
+
+_WRONG_PATH = re.compile(r"'([^']+)' does not exist$|unexpected extra arguments? \((\S+)")
+"""A path that does not exist, or an argument too many, in a message of Click."""
 
 
 class Guarded:
@@ -283,7 +289,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         say(problem.format_message())
         return problem.exit_code
     except click.ClickException as problem:
-        say_error(_usage(problem))
+        say_error(_usage(problem, sys.argv[1:] if arguments is None else arguments))
         return problem.exit_code
     except click.Abort:
         say("interrupted")
@@ -304,12 +310,21 @@ def _run(arguments: Sequence[str] | None) -> int:
     return result if isinstance(result, int) else 0
 
 
-def _usage(problem: click.ClickException) -> str:
+def _usage(problem: click.ClickException, arguments: Sequence[str]) -> str:
     """Return the message of a usage error, with the command whose help explains the usage."""
     message = problem.format_message().rstrip(".")
     context = problem.ctx if isinstance(problem, click.UsageError) else None
     if context is None:
         return message
+    if isinstance(problem, click.MissingParameter) and isinstance(problem.param, click.Option):
+        missing = _missing_options(context.command, arguments)
+        if len(missing) > 1:
+            message = f"Missing options {', '.join(map(repr, missing))}"
+    elif isinstance(problem, click.NoSuchOption) and problem.possibilities:
+        near = " or ".join(map(repr, problem.possibilities[:2]))
+        message = f"{problem.message.rstrip('.')}; did you mean {near}?"
+    else:
+        message += _path_hint(message, context.command)
     if isinstance(problem, click.NoSuchOption) and isinstance(context.command, click.Group):
         message = (
             f"{context.command_path} has no option {problem.option_name}; write it after the command that takes it"
@@ -318,3 +333,25 @@ def _usage(problem: click.ClickException) -> str:
         message = f"{message}; there are {', '.join(context.command.list_commands(context))}"
     see = f"`{context.command_path} --help`"
     return f"{message} See {see}" if message.endswith("?") else f"{message}; see {see}"
+
+
+def _missing_options(command: click.Command, arguments: Sequence[str]) -> list[str]:
+    """Return the required options of a command that its arguments lack."""
+    written = {argument.partition("=")[0] for argument in arguments}
+    options = [param for param in command.params if isinstance(param, click.Option) and param.required]
+    return [option.opts[0] for option in options if written.isdisjoint(option.opts)]
+
+
+def _path_hint(message: str, command: click.Command) -> str:
+    """Return a hint on a path that does not exist: a file of a similar name, or that commas separate models."""
+    wrong = _WRONG_PATH.search(message)
+    if wrong is None:
+        return ""
+    path = Path(wrong[1] or wrong[2])
+    if not path.parent.is_dir():
+        takes_models = any("--models" in param.opts for param in command.params)
+        return "; several models are separated by commas: --models A,B" if takes_models else ""
+    if wrong[2]:
+        return ""
+    names = [entry.name for entry in path.parent.iterdir()]
+    return nearest(path.name, names)

@@ -11,6 +11,7 @@ from rich.markup import escape
 
 from dokimasia.cli.backend import Backend, with_backend
 from dokimasia.cli.drawing import print_blocks
+from dokimasia.cli.requests import DOLLARS
 from dokimasia.cli.result_files import (
     FileOptions,
     compare_sources,
@@ -59,7 +60,7 @@ format_option = click.option(
 )
 @click.option("--answers", is_flag=True, help="With --search: search the answers instead of the questions.")
 @click.option("--limit", type=click.IntRange(1, 500), help="With --search: so many samples (default: 10).")
-@click.option("--max-cost", type=click.FloatRange(min=0), help="With --search: US dollars to spend at most.")
+@click.option("--max-cost", type=DOLLARS, help="With --search: US dollars to spend at most.")
 @click.option("--dry-run", is_flag=True, help="With --search: embed nothing, and say what it would cost.")
 @format_option
 @json_option

@@ -82,7 +82,7 @@ def parameter(
         default_text = ",".join(default) if default else ""
         return click.option(*flags, name, default=None if required else default_text, **shared)
     shown_default = default is not None
-    type_ = _click_type(kind, field, option)
+    type_ = DOLLARS if name == "max_cost" else _click_type(kind, field, option)
     return click.option(
         *flags,
         name,
@@ -110,6 +110,23 @@ class NumberOrNone(click.ParamType):
             return self._number.convert(value, param, ctx)
         except click.BadParameter as problem:
             self.fail(f"{problem.message.rstrip('.')}; give a number, or {NOBODY} to lift the limit", param, ctx)
+
+
+class Dollars(click.FloatRange):
+    """A parameter type for an amount of US dollars."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the amount."""
+        try:
+            amount = float(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a number of US dollars", param, ctx)
+        if amount < 0:
+            self.fail(f"{value} is not an amount of US dollars: 0 or more", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+DOLLARS = Dollars(0, 1e9)
 
 
 class DataPath(click.Path):

@@ -67,6 +67,7 @@ class ProgressLine:
         self._started = time.monotonic()
         self._last_line = self._started
         self._step = 0
+        self._to_send = 0
         self._speed = Speed()
         self._limits: dict[str, str] = {}
         self._failing: dict[str, str] = {}
@@ -89,8 +90,9 @@ class ProgressLine:
 
     def planned(self, run_id: str, estimate: Estimate) -> None:
         """Print the run's id, its samples and its estimate, and start the live line."""
-        self.run_id, self._speed = run_id, Speed()
         remaining = estimate.remaining
+        self.run_id, self._to_send = run_id, remaining.calls
+        self._speed = Speed(to_send=self._to_send)
         cost = cost_text(remaining.cost, remaining.cost_known)
         models = ", ".join(f"{name} {model.calls}" for name, model in remaining.models.items() if model.calls)
         calls = several(remaining.calls, "call") + (" left" if estimate.answered else "")
@@ -128,7 +130,7 @@ class ProgressLine:
         """Print which workers are starting; the remaining time is estimated once they are ready."""
         self.starts = workers > 0
         if not workers:
-            self._speed = Speed()
+            self._speed = Speed(to_send=self._to_send)
             return
         self.begun = True
         where = "this machine, which takes 5 to 30 seconds" if address is None else f"the cluster at {address}"
@@ -304,7 +306,7 @@ def run_interrupted(run: str, options: str, progress: Progress | None) -> Interr
     """
     results = "" if progress is None else f"{progress.done:,} of {several(progress.items, 'result')} and "
     resume = f"dokimasia resume {shlex.quote(run)}{options}"
-    return Interrupted(f"run {run} keeps {results}every answered call. Go on with: {resume}")
+    return Interrupted(f"run {run} keeps {results}every answered call. Continue with: {resume}")
 
 
 def _name_of(run: str, settings: Settings) -> str:
@@ -333,7 +335,7 @@ def exit_code(outcome: RunOutcome, where: str) -> int:
     `where` are the options for another command to find the same home or service.
     """
     if outcome.end == "spending":
-        say(f"{outcome.why}. Go on with: dokimasia resume {outcome.run}{where} (with a larger limit, or none)")
+        say(f"{outcome.why}. Continue with: dokimasia resume {outcome.run}{where} (with a larger limit, or none)")
     elif outcome.end == "waiting":
         check_command = f"dokimasia decide {outcome.run}"
         say(f"run {outcome.run}: {outcome.why.replace(check_command, check_command + where)}")

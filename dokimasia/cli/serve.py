@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from dokimasia.cli.requests import DOLLARS
 from dokimasia.cli.shared import FILE, configured, say, stopping_signals
 from dokimasia.errors import ConfigError
 from dokimasia.report.figures import several
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from dokimasia.service.allowances import Allowances
     from dokimasia.settings import Settings
 
-DOLLARS = click.FloatRange(0, 1e9)
 PORT = 8181
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 """Wildcard addresses, each with the loopback address at which this machine reaches such a service."""

@@ -114,7 +114,7 @@ class FailFastGateway(ModelGateway):
         waiters.append(asyncio.get_running_loop().create_future())
         problem = Unreachable(
             f"{name} cannot be reached: {reason.removeprefix(f'{name}: ').rstrip('.')}. Fix this and rerun the same "
-            "command; finished work is kept (--max-failures 100% goes on without)"
+            "command; finished work is kept (--max-failures 100% continues without it)"
         )
         if len(waiters) >= FAILURES_TO_STOP:
             self._stop.fail(problem)

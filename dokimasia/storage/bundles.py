@@ -129,7 +129,8 @@ def write_bundle(home: Home, run: Run, path: Path) -> Manifest:
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder, ExitStack() as files:
             return _write(home, runs, path, Path(folder), files)
     except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}; name another file with -o") from error
+        reason = error.strerror if path.parent.is_dir() else f"the folder {path.parent} does not exist"
+        raise InputError(f"{path} cannot be written: {reason}; name another file with -o") from error
 
 
 def _write(home: Home, runs: list[str], path: Path, folder: Path, files: ExitStack) -> Manifest:
@@ -317,7 +318,7 @@ async def open_bundle(path: Path, folder: Path) -> Opened:
     except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, EOFError) as error:
         if _is_archive(path):
             raise _damaged(path, str(error)) from error
-        raise InputError(f"{path} is no bundle: {error}") from error
+        raise InputError(f"{path} is not a bundle: {error}") from error
     except OSError as error:
         raise InputError(f"{error.filename or path} cannot be read or written: {error.strerror or error}") from error
 
@@ -341,7 +342,7 @@ def _manifest(path: Path, archive: zipfile.ZipFile, parent: Path) -> Manifest:
     """Return the manifest, after checking that the archive has only the files it lists, and fits on the disk."""
     entries = {entry.filename: entry for entry in archive.infolist()}
     if "manifest.json" not in entries or entries["manifest.json"].file_size > 1 << 20:
-        raise InputError(f"{path} is no bundle: dokimasia bundle RUN -o FILE writes them")
+        raise InputError(f"{path} is not a bundle: dokimasia bundle RUN -o FILE writes them")
     try:
         declared = json.loads(archive.read("manifest.json"))
         if declared.get("schema_version", 0) > SCHEMA_VERSION or declared.get("format", 0) > FORMAT:

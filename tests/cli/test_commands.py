@@ -58,7 +58,9 @@ def test_a_misspelt_verb_is_answered_with_the_nearest(capsys: pytest.CaptureFixt
     assert run(["evalaute"]) == 2
     assert capsys.readouterr().err == "error: no command 'evalaute'; did you mean 'evaluate'? See `dokimasia --help`\n"
     assert run(["evaluate", "data.jsonl", "--jugde", "J"]) == 2
-    assert "Did you mean '--judge'? See `dokimasia evaluate --help`" in capsys.readouterr().err
+    assert (
+        "No such option '--jugde'; did you mean '--judge'? See `dokimasia evaluate --help`" in capsys.readouterr().err
+    )
     assert run(["--home", "home", "runs"]) == 2
     assert "dokimasia has no option --home; write it after the command that takes it" in capsys.readouterr().err
 

@@ -58,7 +58,7 @@ def test_a_format_that_an_export_does_not_have_is_refused(verb: Verb, evaluated:
     """A file whose ending says another format is not written as JSON lines in secret, and none as a workbook."""
     code, out, err = verb("export", evaluated, "-o", "out.xlsx")
     assert (code, out) == (2, "")
-    assert "out.xlsx: an export is no workbook" in err
+    assert "out.xlsx: an export is not a workbook" in err
     assert not (tmp_path / "out.xlsx").exists()
     assert verb("export", evaluated, "-o", "out.xlsx", "--format", "csv")[0] == 2
     assert verb("export", evaluated, "-o", "out.txt", "--format", "csv")[0] == 0
@@ -185,7 +185,7 @@ def test_a_renamed_run_says_what_still_finds_it(verb: Verb, evaluated: str) -> N
     sample = json.loads(verb("export", "first")[1].splitlines()[0])["id"]
     code, _, err = verb("show", "first", "--sample", f"{sample}x")
     assert code == 2
-    assert f"has no sample '{sample}x'; did you mean {sample}" in err
+    assert f"has no sample '{sample}x'; did you mean {sample!r}" in err
     assert "; there are 3, such as " in verb("show", "first", "--sample", "?")[2]
 
 

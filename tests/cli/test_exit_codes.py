@@ -196,7 +196,7 @@ def test_commands_that_are_told_find_the_same_place(
     place = f"--home {tmp_path / 'home'} --config {config}"
     code, _, said = verb("evaluate", world, *asked, "--max-calls", "5", "--config", config)
     [again] = [f"dokimasia resume {one['id']}" for one in json.loads(verb("runs", "--json")[1])]
-    assert (code, f"Go on with: {again} {place} (with" in said) == (4, True)
+    assert (code, f"Continue with: {again} {place} (with" in said) == (4, True)
     code, _, said = verb("modes", "last", "--judge", "sim/judge", "--config", config)
     assert (code, said.endswith(f"{again} {place}")) == (2, True), said
     _, shown, _ = verb("review", scenes, "--panel", "sim/panel-a,sim/panel-b,sim/panel-c", "--config", config)
@@ -293,6 +293,24 @@ def test_runs_have_names_and_tags(verb: Verb, world: Path) -> None:
         (("tree", "nonsense"), "error: No such command 'nonsense'"),
         (("nonsense",), "error: no command 'nonsense'"),
         (("fork",), "error: Missing argument 'RUN'"),
+        (("gate", "last"), "error: Missing options '--baseline', '--max-drop'; see `dokimasia gate --help`"),
+        (
+            ("evaluate", "pyproject.toml", "--models", "sim/strong", "sim/weak"),
+            "error: Invalid value for 'DATA...': Path 'sim/weak' does not exist; several models are separated by commas: "
+            "--models A,B; see",
+        ),
+        (
+            ("evaluate", "pyprojet.toml"),
+            "error: Invalid value for 'DATA...': Path 'pyprojet.toml' does not exist; did you mean",
+        ),
+        (
+            ("evaluate", "pyproject.toml", "--max-cost", "lots"),
+            "error: Invalid value for '--max-cost': 'lots' is not a number of",
+        ),
+        (
+            ("evaluate", "pyproject.toml", "--max-cost", "-1"),
+            "error: Invalid value for '--max-cost': -1 is not an amount of US dollars: 0 or more",
+        ),
         (
             ("data", "nonsense"),
             "error: No such command 'nonsense'; there are captions, check; see `dokimasia data --help`",

@@ -84,7 +84,7 @@ def test_an_interrupted_run_is_called_by_its_name(tmp_path: Path, world: Path) -
         Interrupted, match=r"run first try keeps \d of 12 results and every answered call"
     ) as interrupted:
         run_to_end(work, settings)
-    _, _, command = str(interrupted.value).partition("Go on with: dokimasia ")
+    _, _, command = str(interrupted.value).partition("Continue with: dokimasia ")
     assert shlex.split(command) == ["resume", "first try", "--home", str(settings.home)]
     assert run(shlex.split(command)) == 0
 
@@ -99,8 +99,10 @@ def test_an_interruption_is_no_error(
     assert run([*words, "--home", str(tmp_path / "home")]) == 130
     said = capfd.readouterr().err
     last = said.splitlines()[-1]
-    assert re.match(r"interrupted: run [0-9a-f]{16} keeps \d of 8 results and every answered call\. Go on with: ", last)
+    assert re.match(
+        r"interrupted: run [0-9a-f]{16} keeps \d of 8 results and every answered call\. Continue with: ", last
+    )
     assert "error" not in last
     assert re.search(r"^\d+ calls? answered by models, .*; cost \$0\.00, took", said, re.MULTILINE)
-    _, _, command = last.partition("Go on with: dokimasia ")
+    _, _, command = last.partition("Continue with: dokimasia ")
     assert run(shlex.split(command)) == 0

@@ -94,7 +94,7 @@ def test_a_killed_driver_is_gone_on_with(world: Path, tmp_path: Path, short: Pat
         driver = Driver((*arguments, "--home", killed, "--workers", 1, "--engine", "ray"), tmp_path, short)
         assert driver.until(lambda: committed(killed) >= 30)
         assert driver.interrupt() == 130
-        assert "Go on with: dokimasia resume" in (tmp_path / "said").read_text()
+        assert "Continue with: dokimasia resume" in (tmp_path / "said").read_text()
         assert not processes_of(short)
         assert not list(short.glob("dokimasia-ray-*"))
         ended = run_program((*arguments, "--home", killed), tmp_path)

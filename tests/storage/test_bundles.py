@@ -180,7 +180,7 @@ def _table(files: dict[str, bytes]) -> None:
         (_less, "its files are not those that its manifest names"),
         (_newer, "newer version"),
         (_table, "there is no table"),
-        (lambda files: files.pop("manifest.json") and None, "is no bundle"),
+        (lambda files: files.pop("manifest.json") and None, "is not a bundle"),
         (lambda files: files.update({"manifest.json": b"[1]"}), "its manifest cannot be read"),
     ],
 )
@@ -244,7 +244,7 @@ def test_no_bundle_and_no_finished_run(folder: Path, tmp_path: Path, capfd: pyte
     """Any other file is refused, a truncated bundle, and a folder that does not exist."""
     truncated = tmp_path / "truncated"
     truncated.write_bytes((folder / "shared.dokimasia").read_bytes()[:-100])
-    for file, problem in ((folder / "data.jsonl", "is no bundle"), (truncated, "is damaged")):
+    for file, problem in ((folder / "data.jsonl", "is not a bundle"), (truncated, "is damaged")):
         code, _, errors = opened(capfd, file, tmp_path / "home")
         assert (code, problem in errors) == (2, True)
     assert run(["bundle", "shared", "--home", str(folder / "home"), "-o", str(tmp_path / "no" / "file")]) == 2

@@ -296,7 +296,7 @@ def format_of(name: str | None, path: Path | None) -> Format:
     ending = path.suffix.lower().lstrip(".") if path is not None else ""
     if ending in WORKBOOKS:
         raise ConfigError(
-            f"{path}: an export is no workbook. --format excel writes CSV that Excel opens: name a file that ends in .csv"
+            f"{path}: an export is not a workbook. --format excel writes CSV that Excel opens: name a file that ends in .csv"
         )
     for known in FORMATS:
         if known == (name or ending):
@@ -358,7 +358,8 @@ def write_whole(path: Path, data: bytes | Iterable[bytes]) -> None:
         os.replace(temporary, path)
     except OSError as error:
         temporary.unlink(missing_ok=True)
-        raise InputError(f"{path} cannot be written: {error.strerror}; name another file with -o") from error
+        reason = error.strerror if path.parent.is_dir() else f"the folder {path.parent} does not exist"
+        raise InputError(f"{path} cannot be written: {reason}; name another file with -o") from error
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise

@@ -46,7 +46,7 @@ async def sample_of_run(
             raise NotFound(f"{method.title} has no samples to show: dokimasia show {run.id} shows it whole")
         hint = f"; there are {len(sample_ids)}, such as {', '.join(sample_ids[:3])}"
         if near := difflib.get_close_matches(sample_id, sample_ids, n=3):
-            hint = f"; did you mean {' or '.join(near)}?"
+            hint = f"; did you mean {' or '.join(map(repr, near))}?"
         raise NotFound(f"run {run.id} has no sample {sample_id!r}{hint}")
     if method.results.sample is not None:
         view = await method.results.sample(home, run, sample_id)
