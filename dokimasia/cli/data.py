@@ -56,7 +56,7 @@ def check(
 ) -> int:
     """Read DATA once, and report all problems and what it contains.
 
-    DATA is JSON lines, a VLMEvalKit TSV, CSV, Parquet, a folder of images, or hf://ORG/NAME. Every image is decoded.
+    DATA is JSON lines, CSV, Excel, a VLMEvalKit TSV, Parquet, a folder of images, or hf://ORG/NAME. Every image is decoded.
     Nothing is sent and nothing is kept. The exit code is 2 if there is any problem.
     """
     from dokimasia.datasets import check as check_data
@@ -84,7 +84,7 @@ def check(
 @click.argument("sets", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @json_option
 def captions(sets: tuple[Path, ...], as_json: bool) -> int:
-    """Compare SETS of captions: images, words a caption, domains, annotators, sources.
+    """Compare SETS of captions: images, words per caption, domains, annotators, sources.
 
     SETS are files of JSON lines, such as data with captions of your own and what `dokimasia rubrics --export` writes. Images
     are counted by name and not opened.
@@ -99,7 +99,7 @@ def captions(sets: tuple[Path, ...], as_json: bool) -> int:
     for title, values in {
         "images": [f"{captions.images:,}" for captions in read],
         "captions": [f"{captions.captions:,}" for captions in read],
-        "words a caption": [f"{captions.words_a_caption:,.2f}" for captions in read],
+        "words per caption": [f"{captions.words_a_caption:,.2f}" for captions in read],
         "median, longest": [f"{captions.median_words:,.0f}, {captions.longest:,}" for captions in read],
         "domains": [_counts(captions.domains) for captions in read],
         "annotators": [_counts(captions.annotators) for captions in read],
@@ -119,9 +119,13 @@ def _print(data: Path, name: str, report: "DataReport") -> None:
         "with options": f"{report.with_choices:,}",
         "categories": _counts(report.categories),
         **_statistics(report.statistics),
+        "columns": ", ".join(_field(*column) for column in report.used.items()),
+        "unused columns": ", ".join(report.unused) or "none",
     }
     for fact, value in facts.items():
         out.print(f"  {fact}: {escape(value)}")
+    if report.samples and not report.with_reference:
+        out.print("  No column is a reference answer; --map reference_answer=COLUMN names one.")
     if report.remarks:
         out.print(f"\n[yellow]{_count(len(report.remarks), 'warning')}[/yellow]")
         _lines([remark.message for remark in report.remarks])
@@ -148,6 +152,10 @@ def _lines(messages: list[str]) -> None:
         click.echo(f"  and {len(messages) - SHOWN:,} more; --json lists all")
 
 
+def _field(field: str, column: str) -> str:
+    return field if column == field else f"{column} as {field}"
+
+
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
@@ -168,7 +176,10 @@ def _cut(name: str) -> str:
 def _statistics(statistics: "DataStatistics") -> dict[str, str]:
     """Return the statistics of a data set as text, by subject, without those that no sample has."""
     facts: dict[str, str] = {}
-    for name, lengths in (("words a query", statistics.query_words), ("words a reference", statistics.reference_words)):
+    for name, lengths in (
+        ("words per query", statistics.query_words),
+        ("words per reference", statistics.reference_words),
+    ):
         if lengths is not None:
             classes = ", ".join(f"{span} {count:,}" for span, count in lengths.classes.items())
             facts[name] = (
@@ -176,7 +187,7 @@ def _statistics(statistics: "DataStatistics") -> dict[str, str]:
                 f"{lengths.longest:,} ({classes})"
             )
     if len(statistics.images_a_sample) > 1:
-        facts["images a sample"] = ", ".join(
+        facts["images per sample"] = ", ".join(
             f"{images}: {count:,}" for images, count in statistics.images_a_sample.items()
         )
     for name, counted in (

@@ -1,7 +1,7 @@
 """Reading of a data set in any format: its samples and problems as a stream, or a report on the whole data set."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import starmap
 from pathlib import Path
 from types import MappingProxyType
@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple, Unpack
 
 from dokimasia.datasets.columns import intended_field
 from dokimasia.datasets.formats import FOLDER, Reader, format_of, with_mapping
-from dokimasia.datasets.lines import Problem, message_of, read_rows
-from dokimasia.datasets.samples import ReadingOptions, samples_of
+from dokimasia.datasets.lines import Problem, Row, message_of, read_rows
+from dokimasia.datasets.samples import FIELDS, ReadingOptions, samples_of
 from dokimasia.datasets.statistics import DataStatistics, StatisticsCounter
 from dokimasia.domain.identity import JsonObject, digest
 from dokimasia.domain.sample import Sample
@@ -27,6 +27,7 @@ def open_dataset(
     *,
     reader: Reader | None = None,
     mapping: Mapping[str, str] = MappingProxyType({}),
+    used: dict[str, str] | None = None,
     **how: Unpack[ReadingOptions],
 ) -> Iterator[Sample | Problem]:
     """Yield the samples of a data set, or the problems of a row, in order and one row at a time.
@@ -36,6 +37,7 @@ def open_dataset(
             registered by `register_reader`.
         reader: the reader to use; by default it is chosen by extension and content.
         mapping: columns by field, see `parse_mapping`.
+        used: receives the column of each field that is read.
         how: see `ReadingOptions`.
 
     Raises:
@@ -47,7 +49,20 @@ def open_dataset(
         name, reader = format_of(path)
         if name == FOLDER and how.get("need_prompt", True) and not (how.get("prompt") or "").strip():
             raise DataError(f"{path} is a folder of images, which ask nothing: give the question for all with --prompt")
-    return samples_of(with_mapping(reader, mapping)(path), path, **how)
+    rows = with_mapping(reader, mapping)(path)
+    return samples_of(rows if used is None else _noting_columns(rows, used, mapping), path, **how)
+
+
+def _noting_columns(
+    rows: Iterable[Row | Problem], used: dict[str, str], mapping: Mapping[str, str]
+) -> Iterator[Row | Problem]:
+    """Yield the rows, and note the column of each field that they have."""
+    for row in rows:
+        if isinstance(row, Row):
+            for field in (FIELDS & row.fields.keys()) - used.keys() - {"meta"}:
+                if row.fields[field] not in (None, "", []):
+                    used[field] = mapping.get(field) or row.names.get(field, field)
+        yield row
 
 
 def scan(path: Path, **how: Unpack[ReadingOptions]) -> Iterator[Sample | Problem]:
@@ -107,7 +122,8 @@ class DataReport(NamedTuple):
 
     `samples` is the number of good samples, `problems` are all problems in the file's order, and `fingerprint` is a hash of
     the good samples in order: ids, contents, categories and meta. `images` is the number of distinct images; `categories`
-    has the number of samples in each category; `statistics` are those of the good samples.
+    has the number of samples in each category; `statistics` are those of the good samples; `used` has
+    the column of each field, and `unused` are the columns that become `meta`.
     """
 
     samples: int
@@ -119,6 +135,8 @@ class DataReport(NamedTuple):
     with_reference: int = 0
     with_choices: int = 0
     categories: Mapping[str, int] = MappingProxyType({})
+    used: Mapping[str, str] = MappingProxyType({})
+    unused: tuple[str, ...] = ()
     remarks: tuple[Remark, ...] = ()
 
     @property
@@ -150,8 +168,10 @@ def check(
     categories: Counter[str] = Counter()
     names: dict[str, list[str]] = {}
     unread: dict[tuple[str, str], list[str]] = {}
+    used: dict[str, str] = {}
+    unused: dict[str, None] = {}
     fingerprint = digest("data/1", [])
-    for sample in open_dataset(path, mapping=mapping, **how):
+    for sample in open_dataset(path, mapping=mapping, used=used, **how):
         if isinstance(sample, Problem):
             problems.append(sample)
             continue
@@ -167,6 +187,7 @@ def check(
         images.update(image.sha256 for image in sample.images)
         categories.update([] if sample.category is None else [sample.category])
         names.setdefault(sample.digest, []).append(sample.id)
+        unused |= dict.fromkeys(sample.meta)
         for columns in _unread(sample):
             unread.setdefault(columns, []).append(sample.id)
         remarks += _remarks(sample)
@@ -182,6 +203,8 @@ def check(
         statistics=statistics.statistics(),
         images=len(images),
         categories=dict(sorted(categories.items())),
+        used=dict(sorted(used.items())),
+        unused=tuple(unused),
         remarks=(*twins, *starmap(_misnamed, unread.items()), *remarks),
     )
 
@@ -198,6 +221,7 @@ def plain_report(data: Path, name: str, report: DataReport) -> JsonObject:
         "data": str(data),
         "format": name,
         "categories": dict(report.categories),
+        "used": dict(report.used),
         "statistics": statistics,
         "bad_lines": report.bad_lines,
         "problem_kinds": report.kinds,
@@ -222,7 +246,7 @@ def _unread(sample: Sample) -> Iterator[tuple[str, str]]:
 
 def _misnamed(columns: tuple[str, str], ids: Sequence[str]) -> Remark:
     name, field = columns
-    text = f"{name!r} is no field of a sample, and nothing reads it (rows: {len(ids):,}): did you mean {field!r}?"
+    text = f"{name!r} is not a field of a sample, and nothing reads it (rows: {len(ids):,}); did you mean {field!r}?"
     return Remark("unread-field", tuple(ids), text)
 
 

@@ -102,6 +102,22 @@ def test_a_check_names_the_way_out_and_the_folder(
     run(["data", "check", "foreign.csv"])
     assert "--map id=COLUMN" in capsys.readouterr().out
     assert run(["data", "check", "misspelt.jsonl"]) == 0
-    assert "nothing reads it (rows: 1): did you mean 'reference_answer'?" in capsys.readouterr().out
+    assert "nothing reads it (rows: 1); did you mean 'reference_answer'?" in capsys.readouterr().out
     run(["data", "check", "lost.jsonl"])
     assert f"in {tmp_path}" in "".join(capsys.readouterr().out.split("\n")).replace("  ", " ")
+
+
+def test_a_check_says_which_columns_are_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each field is named with its column, columns that nothing reads are listed, and a missing reference is said."""
+    monkeypatch.chdir(tmp_path)
+    Path("data.csv").write_text("id,question,answer,topic\n1,What?,a,x\n")
+    Path("open.csv").write_text("id,question,topic\n1,What?,x\n")
+    assert run(["data", "check", "data.csv"]) == 0
+    said = capsys.readouterr().out
+    assert "columns: id, question as prompt, answer as reference_answer\n" in said
+    assert "unused columns: topic\n" in said
+    assert "No column is a reference answer" not in said
+    assert run(["data", "check", "open.csv"]) == 0
+    assert "No column is a reference answer" in capsys.readouterr().out

@@ -209,7 +209,7 @@ async def test_errors_name_arguments_and_not_options(settings: Settings, tmp_pat
             await work
         assert "--" not in str(raised.value)
     request = EvaluationRequest(data=data, judge="sim/judge", models=())
-    with pytest.raises(InputError, match="with --models, or answers that exist with --responses FILE"):
+    with pytest.raises(InputError, match="with --models, or existing answers with --responses FILE"):
         await run(own_method("evaluate"), request, settings=settings)
 
 

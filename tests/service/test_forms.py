@@ -157,7 +157,7 @@ async def test_without_data_everything_else_is_still_checked(at_work: Working, d
 @pytest.mark.parametrize(
     ("method", "asked", "field", "sentence"),
     [
-        ("evaluate", {}, "models", "name at least one candidate with “Models”, or answers that exist with “Responses”"),
+        ("evaluate", {}, "models", "name at least one candidate with “Models”, or existing answers with “Responses”"),
         (
             "evaluate",
             {"models": "sim/weak", "reasons": "on"},

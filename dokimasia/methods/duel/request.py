@@ -285,7 +285,7 @@ def check_request(request: DuelRequest) -> None:
     if request.responses and request.describer is not None and not request.text_models:
         raise ConfigError("--describer asks models anew, which --responses does not; name them with --text-models")
     if not (request.models or request.text_models or request.noise_floor) and not request.responses:
-        raise ConfigError("name at least one model with --models, or answers that exist with --responses FILE")
+        raise ConfigError("name at least one model with --models, or existing answers with --responses FILE")
 
 
 async def accept(request: DuelRequest, session: Session, *, sparse: bool = False) -> Accepted[DuelPlan]:

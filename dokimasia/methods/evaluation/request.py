@@ -69,7 +69,7 @@ MAX_LOOKS = 100
 
 
 class EvaluationRequest(DataRequest):
-    """Evaluate models on DATA: JSON lines, a VLMEvalKit TSV, Parquet, a folder of images (with --prompt), or hf://ORG/NAME.
+    """Evaluate models on DATA: JSON lines, CSV, Excel, a VLMEvalKit TSV, Parquet, a folder of images, or hf://ORG/NAME.
 
     With several DATA, or a file of a suite (YAML or TOML), each data set is a run, and the board over them is printed.
 
@@ -208,7 +208,7 @@ def check_request(request: EvaluationRequest, session: Session, responses: Respo
     if responses is not None:
         check_no_blind_arm(request.no_image)
     elif not request.models:
-        raise ConfigError("name at least one candidate with --models, or answers that exist with --responses FILE")
+        raise ConfigError("name at least one candidate with --models, or existing answers with --responses FILE")
     else:
         session.models(request.models, "--models")
 
