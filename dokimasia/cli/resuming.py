@@ -72,9 +72,7 @@ def resume(
 
 @click.command()
 @click.argument("run")
-@click.option(
-    "--from", "node", help="The step to begin at, of an evaluation; an unknown one is answered with the list."
-)
+@click.option("--from", "node", help="The step to begin at, of an evaluation; without it all steps are listed.")
 @click.option("--judge", help="Another judge; of an evaluation, from that step on.")
 @click.option("--models", default="", metavar="X=Y,...", help="Replace model X with Y.")
 @limits_and_prompts
@@ -96,10 +94,9 @@ def fork(
 ) -> int:
     """Rerun RUN from a step with a different judge, model or prompt, as another run. Unchanged calls are not re-sent.
 
-    An evaluation is forked at a step, and what comes before it is taken over. The steps, in order: write_chain,
-    check_chain, judge_chain, extract_criteria, answer, score. `--from score --judge OTHER` keeps criteria and answers and
-    has another judge score them; `dokimasia diff` then shows what that changed. Any other run is accepted anew with the
-    change, and the ledger answers what it does not touch.
+    An evaluation is forked at a step, and what comes before it is taken over; without --from all steps are listed in
+    order. `--from score --judge OTHER` keeps criteria and answers and has another judge score them; `dokimasia diff` then
+    shows what that changed. Any other run is accepted anew with the change, and the ledger answers what it does not touch.
     """
     from dokimasia.cli.drawing import PreviewShown, print_prompts, print_run
     from dokimasia.cli.running import exit_code
