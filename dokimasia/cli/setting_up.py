@@ -87,7 +87,7 @@ TEMPLATE = """\
 # model = "human/ana"
 # hourly_rate = 30.0
 
-## An image model, which edits images: marked as one, with its price in US dollars an edited image.
+## An image model, which edits images: marked as one, with its price in US dollars per edited image.
 # [models.editor]
 # model = "openai/gpt-image-1.5"
 # api_key_env = "OPENAI_API_KEY"

@@ -161,7 +161,7 @@ def label(form: Path, output: Path, person: str) -> None:
 @click.option(
     "--faults", default="", metavar="KIND=RATE,...", help="Plant faults, such as rate_limit=0.1,refusal=0.02."
 )
-@click.option("--log", "log_path", type=FILE, help="Write a JSON line a request here.")
+@click.option("--log", "log_path", type=FILE, help="Write a JSON line per request here.")
 @click.option(
     "--prompts",
     multiple=True,

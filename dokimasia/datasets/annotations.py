@@ -63,7 +63,7 @@ def _criterion(value: object) -> int:
     elif isinstance(value, str) and _WHOLE.fullmatch(value):
         number = int(value)
     if number < 1:
-        raise row_error(f"the criterion {str(value)[:40]!r} is no whole number from 1")
+        raise row_error(f"the criterion {str(value)[:40]!r} is not a whole number from 1")
     return number
 
 
@@ -129,7 +129,7 @@ class AnnotationRow(RowModel):
             raise field_error("is missing: leave a line out whose thing was not rated")
         number = float(value) if isinstance(value, str) and _NUMBER.fullmatch(value.strip()) else value
         if not isinstance(number, int | float) or isinstance(number, bool) or not math.isfinite(number):
-            raise row_error(f"the value {str(value)[:40]!r} is no number: one, with a point before decimals")
+            raise row_error(f"the value {str(value)[:40]!r} is not a number, with a point before decimals")
         measure = info.data.get("measure", "score")
         low, high = SCALES.get(measure, (-math.inf, math.inf))
         if measure != "score" and not low <= number <= high:
@@ -215,7 +215,7 @@ def _model_scores(fields: Mapping[str, object]) -> dict[str, float]:
     scores: dict[str, float] = {}
     for name, score in _ranked(fields.get("ranking")) if "ranking" in fields else _scored(fields.get("scores")):
         if not isinstance(name, str) or not name.strip():
-            raise row_error(f"{name!r} is no name of a model")
+            raise row_error(f"{name!r} is not the name of a model")
         if name in scores:
             raise row_error(f"the model {name!r} stands there twice")
         scores[name] = score
@@ -225,11 +225,11 @@ def _model_scores(fields: Mapping[str, object]) -> dict[str, float]:
 def _ranked(value: object) -> Iterator[tuple[object, float]]:
     groups = value if isinstance(value, list) else []
     if not groups:
-        raise row_error(f"'ranking' is no list of groups of models; {_FORMS}")
+        raise row_error(f"'ranking' is not a list of groups of models; {_FORMS}")
     for position, group in enumerate(groups):
         names = group if isinstance(group, list) else []
         if not names:
-            raise row_error(f"group {position + 1} of 'ranking' is no list of models; {_FORMS}")
+            raise row_error(f"group {position + 1} of 'ranking' is not a list of models; {_FORMS}")
         for name in names:
             yield name, float(-position)
 
@@ -237,10 +237,10 @@ def _ranked(value: object) -> Iterator[tuple[object, float]]:
 def _scored(value: object) -> Iterator[tuple[object, float]]:
     scores = value if isinstance(value, dict) else {}
     if not scores:
-        raise row_error(f"'scores' is no object of models and numbers; {_FORMS}")
+        raise row_error(f"'scores' is not an object of models and numbers; {_FORMS}")
     for name, score in scores.items():
         if type(score) not in (int, float) or not math.isfinite(score):
-            raise row_error(f"the score {score!r} of {name!r} is no finite number")
+            raise row_error(f"the score {score!r} of {name!r} is not a finite number")
         yield name, float(score)
 
 
@@ -376,21 +376,21 @@ class RatingRow(RowModel):
             except ValueError:
                 rating = math.nan
         if not math.isfinite(rating):
-            raise row_error(f"the rating {value!r} is no finite number")
+            raise row_error(f"the rating {value!r} is not a finite number")
         return rating
 
     @field_validator("benchmark", mode="plain")
     @classmethod
     def _benchmark(cls, value: object) -> str:
         if value is not None and not isinstance(value, str):
-            raise row_error(f"the benchmark {value!r} is no text")
+            raise row_error(f"the benchmark {value!r} is not text")
         return (value or "").strip()
 
     @field_validator("id", mode="plain")
     @classmethod
     def _id(cls, value: object) -> str | None:
         if value is not None and not isinstance(value, str):
-            raise row_error(f"the id {value!r} is no text")
+            raise row_error(f"the id {value!r} is not text")
         return value or None
 
 

@@ -73,7 +73,7 @@ def register_reader(extension: str, reader: Reader, *, replace: bool = False) ->
     """
     extension = extension.lower()
     if len(extension) < 2 or not extension.startswith(".") or "/" in extension:
-        raise ConfigError(f"{extension!r} is no file extension; it begins with a dot, such as '.mine'")
+        raise ConfigError(f"{extension!r} is not a file extension; it begins with a dot, such as '.mine'")
     if READERS.get(extension, reader) is not reader and not replace:
         raise ConfigError(
             f"files called {extension} have a reader already; pass replace=True to put another in its place"

@@ -291,7 +291,7 @@ def _hint(raw: bytes) -> str:
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON value; leave the field out or write null")
+    raise ValueError(f"{name} is not a JSON value; leave the field out or write null")
 
 
 def _finite(digits: str) -> float:

@@ -85,7 +85,7 @@ def _opened(path: Path) -> "Iterator[ParquetFile]":
     except FileNotFoundError as error:
         raise NotFound(f"there is no data file {path}") from error
     except (pyarrow.ArrowException, OSError) as error:
-        raise DataError(f"{path} is no Parquet file, or is damaged or cut off: {_short(error)}") from error
+        raise DataError(f"{path} is not a Parquet file, or is damaged or cut off: {_short(error)}") from error
     with file:
         if wrong := repeated_column(file.schema_arrow.names, "table"):
             raise DataError(f"{path}: {wrong}")

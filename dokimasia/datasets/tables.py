@@ -186,7 +186,7 @@ def workbook_rows(path: Path, *, formulas: bool = False) -> Iterator[tuple[int, 
     except FileNotFoundError as error:
         raise NotFound(f"there is no data file {path}") from error
     except (BadZipFile, OSError, KeyError, IndexError, ValueError, TypeError, SyntaxError) as error:
-        raise DataError(f"{path} is no workbook that can be read ({type(error).__name__}: {error})") from error
+        raise DataError(f"{path} is not a readable workbook ({type(error).__name__}: {error})") from error
 
 
 def _cell_text(value: object) -> str:

@@ -52,13 +52,13 @@ class ModelSpec(Value):
     `api_key_env` is the name of an environment variable, never a key. Prices are US dollars per million tokens;
     None is unknown, which is not zero. `cached_input_price` is that of input which the provider read from its cache of
     prompts, `cache_write_price` that of input which it wrote into it; without them both cost what other input does.
-    `image_price` is US dollars an edited image, whatever its tokens, of an image model.
+    `image_price` is US dollars per edited image, whatever its tokens, of an image model.
     `max_concurrency` is the most requests that its endpoint is ever sent at once under
     its key; the gateway begins with `start_concurrency` (or with `max_concurrency`, where that is less) and grows from
-    there. `rpm` and `tpm` are requests and tokens per minute; `timeout` is in seconds a call. An image whose longer side
+    there. `rpm` and `tpm` are requests and tokens per minute; `timeout` is in seconds per call. An image whose longer side
     has more than `max_image_side` pixels is sent as one made smaller; None sends every image as it is. `weights` and
     `parameters`, such as 7B or 235B-A22B, are what tables group models by and say of them; None is not told. `hourly_rate`
-    is US dollars an hour of a person's time; without it a person's reply costs nothing.
+    is US dollars per hour of a person's time; without it a person's reply costs nothing.
     """
 
     ref: ModelRef

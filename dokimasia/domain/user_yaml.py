@@ -35,7 +35,7 @@ def read_user_yaml(text: str, called: str) -> object:
         _check_events(yaml.parse(text, Loader=reader), called)
         return yaml.load(text, Loader=reader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise DataError(f"{called} is no YAML: {' '.join(str(error).split())}") from error
+        raise DataError(f"{called} is not valid YAML: {' '.join(str(error).split())}") from error
 
 
 def _check_events(events: "Iterable[yaml.Event]", called: str) -> None:

@@ -166,7 +166,7 @@ class Pacing:
             self._learnt = Pace(rate, clock=self._clock, sleep=self._sleep)
         else:
             self._learnt.change(rate)
-        self._tell(rate, f"{rate:.0f} requests a minute: {reason}")
+        self._tell(rate, f"{rate:.0f} requests per minute: {reason}")
 
     def _tell(self, limit: float, reason: str) -> None:
         if self._on_change is not None:

@@ -19,7 +19,7 @@ class Price(Value):
     """US dollars per million tokens; None is unknown. `tiers` are the rates of longer calls, by rising length.
 
     `cached` and `cache_write` are for input that the provider read from its cache of prompts, or wrote into it; None
-    where that costs what other input does. `image` is US dollars an edited or new image, whatever its tokens; None
+    where that costs what other input does. `image` is US dollars per edited or new image, whatever its tokens; None
     where an image is paid for by its tokens.
     """
 

@@ -102,7 +102,7 @@ def _of_archive(path: Path) -> Format:
         with ZipFile(path) as packed:
             names = set(packed.namelist())
     except (BadZipFile, OSError) as error:
-        raise DataError(f"{path} is no archive that can be read ({error}); was it cut off?") from None
+        raise DataError(f"{path} is not a readable archive ({error}); was it cut off?") from None
     if names & {HEADER, START}:
         return "inspect"
     if "xl/workbook.xml" not in names:

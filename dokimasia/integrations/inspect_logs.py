@@ -89,7 +89,7 @@ def read_inspect(path: Path, options: ReadOptions) -> ResultsFile:
             with ZipFile(path) as packed:
                 return _results(path, _Archive(path, packed).log(), options)
         except (BadZipFile, ZlibError, OSError, EOFError) as error:
-            raise DataError(f"{path} is no archive that can be read ({error}); was it cut off?") from None
+            raise DataError(f"{path} is not a readable archive ({error}); was it cut off?") from None
     document = read_object(path)
     samples = document.get("samples")
     if not isinstance(samples, list) or not samples:

@@ -309,7 +309,7 @@ def _table_row(table: _ResultsTable, row: Row) -> ItemResult:
     value = table.cell(row, "score")
     if isinstance(value, str) and score_of(value) is None and value.strip().lower() not in NO_SCORES:
         raise DataError(
-            f"{table.where(row)}: the score {value[:40]!r} is no number; choose another column with --map score=COLUMN"
+            f"{table.where(row)}: the score {value[:40]!r} is not a number; choose another column with --map score=COLUMN"
         )
     failure = table.text(row, "failure")
     kind = _KINDS.get(failure, "unscored") if failure else None

@@ -50,7 +50,7 @@ class JudgeCheckRequest(RunRequest):
         "perturb, or a file or folder of perturbations."
     )
     perturber: Annotated[str | None, Option(models=True)] = Field(
-        default=None, description="Who plants the errors: best a model of another maker than the judge."
+        default=None, description="Who plants the errors: ideally a model from a different maker than the judge's."
     )
     checker: Annotated[str | None, Option(models=True)] = Field(
         default=None, description="Who checks the planted errors (default: the reference, or else the perturber)."

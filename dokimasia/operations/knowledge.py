@@ -107,8 +107,8 @@ class ModelSent(Body):
     cache_write_price: Price = Field(
         default=None, description="US dollars per million input tokens that it writes into its cache."
     )
-    image_price: Price = Field(default=None, description="US dollars an edited image, of an image model.")
-    hourly_rate: Price = Field(default=None, description="US dollars an hour of a person (human/NAME).")
+    image_price: Price = Field(default=None, description="US dollars per edited image, of an image model.")
+    hourly_rate: Price = Field(default=None, description="US dollars per hour of a person (human/NAME).")
     max_image_side: Annotated[int | None, Field(ge=64, le=100_000)] = Field(
         default=None, description="Longest side in pixels of an image that is sent; larger ones are made smaller."
     )

@@ -234,7 +234,7 @@ class Operation:
         def fill(placeholder: re.Match[str]) -> str:
             text = str(query.pop(placeholder[1]))
             if not text.strip() or text in (".", ".."):
-                raise NotFound(f"{text!r} is no name of a run")
+                raise NotFound(f"{text!r} is not the name of a run")
             return quote(text, safe="")
 
         return f"/api{_PLACEHOLDER.sub(fill, self.path)}", query, body

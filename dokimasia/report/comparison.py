@@ -282,7 +282,7 @@ def comparison_blocks(comparison: RunComparison, *, changed: bool = True) -> Ite
         )
     for setting in comparison.differs:
         first, second = shortened_names([_plain(setting.first), _plain(setting.second)], SHORT)
-        yield Paragraph(f"differs: {setting.what}: {first} → {second}", "note")
+        yield Paragraph(f"differs: {_setting_in_words(setting, first, second)}", "note")
     if comparison.scale is not None:
         yield Paragraph(as_paragraph([*_conclusions(comparison, comparison.scale)]), "lead")
         yield from (
@@ -589,6 +589,17 @@ def _silence(pair: ScoreComparison) -> str:
     )
 
 
+def _setting_in_words(setting: PlanDifference, first: str, second: str) -> str:
+    """Return a setting that differs, with its values; of a prompt that only one run uses, which run that is."""
+    section, _, prompt = setting.what.partition(".")
+    if section != "prompts" or not prompt:
+        return f"{setting.what}: {first} → {second}"
+    if setting.first is None or setting.second is None:
+        user = "second" if setting.first is None else "first"
+        return f"the prompt {prompt}, which only the {user} run uses"
+    return f"the prompt {prompt}: {first} → {second}"
+
+
 def _undecided(pair: ScoreComparison, right: AccuracyComparison) -> str:
     """Return the numbers of undecided answers, and the bounds of the difference of strict accuracy over all their outcomes."""
     sides = sides_of(pair, own=pair.first_model != pair.second_model)
@@ -598,7 +609,7 @@ def _undecided(pair: ScoreComparison, right: AccuracyComparison) -> str:
     low, high = (signed_text(100 * end, 1) for end in (right.bounds.low, right.bounds.high))
     return (
         f"undecided answers, counted as not right: {in_words(counts)}; whatever they are, the difference on these samples "
-        f"lies from {low} to {high}{_with_error(right.outer)}"
+        f"lies between {low} and {high}{_with_error(right.outer)}"
     )
 
 
@@ -639,8 +650,8 @@ def _remarks(pair: ScoreComparison, *, judges: str, by: str) -> Iterator[Block]:
         if pair.bounds is not None and pair.n_paired < pair.n_shared:
             bounds = pair.bounds
             yield Paragraph(
-                f"whatever the failed ones would have scored, the difference over all {pair.n_shared} lies from "
-                f"{signed_text(bounds.low)} to {signed_text(bounds.high)}",
+                f"whatever the failed ones would have scored, the difference over all {pair.n_shared} lies between "
+                f"{signed_text(bounds.low)} and {signed_text(bounds.high)}",
                 "note",
             )
     if pair.n_paired and pair.same_answers is not None:

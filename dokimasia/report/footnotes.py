@@ -18,8 +18,8 @@ _THIN = re.compile(
 TOO_FEW = "too few distinct images"
 """The short form of reasons why data are too few for an interval."""
 WHY_ALLOWING = (
-    "too few images differ from the median for the usual interval (images of unequal size count as fewer): this one "
-    "(Gaffke's) allows for images at both ends of the scale that were not drawn, and is wider"
+    "too few images differ from the median for the usual interval (images with unequal numbers of questions count as "
+    "fewer): this one (Gaffke's) allows for images at both ends of the scale that were not drawn, and is wider"
 )
 """Footnote of an interval by Gaffke's method."""
 DISAGREEMENT = (

@@ -38,7 +38,7 @@ Q = TypeVar("Q", bound="RunRequest")
 
 JUDGE_HELP = "The judge: a name from dokimasia.toml or any LiteLLM name."
 RESPONSES_HELP = (
-    "answers that exist: JSON lines, CSV or Parquet with id, model, response, repeat (such as an export), "
+    "existing answers: JSON lines, CSV or Parquet with id, model, response, repeat (such as an export), "
     "or VLMEvalKit's xlsx, tsv or json with index, prediction (NAME=FILE, or MODEL_DATASET.xlsx); once for each file."
 )
 """The help of an option shared by several methods, following a verb."""
@@ -206,7 +206,7 @@ class Invocation(Value):
         default=None,
         ge=0,
         le=1,
-        description="Exit with 5 if a model's strict accuracy is below, or could be: what failed may be wrong.",
+        description="Exit with 5 if a model's strict accuracy is below this, or could be once failed answers count as wrong.",
     )
     workers: int = Field(
         default=1, ge=1, le=4096, description="Number of worker processes (more than one requires Ray)."

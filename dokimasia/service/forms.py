@@ -471,7 +471,7 @@ def _object(control: InputField, text: str) -> JsonValue:
         try:
             return orjson.loads(text)
         except orjson.JSONDecodeError as error:
-            raise ValueError(f"this is no JSON: {error}") from None
+            raise ValueError(f"this is not JSON: {error}") from None
     members: dict[str, JsonValue] = {}
     for line in filter(None, map(str.strip, text.splitlines())):
         name, _, values = line.partition("=")

@@ -363,7 +363,7 @@ class Guard:
         if (wait := self.rates.wait(self._client(scope))) > 0:
             raise RequestRefused(
                 HTTPStatus.TOO_MANY_REQUESTS,
-                f"more than {self.limits.rate:g} requests a second: wait {wait:.2f} s",
+                f"more than {self.limits.rate:g} requests per second: wait {wait:.2f} s",
                 headers={"retry-after": str(max(1, round(wait)))},
             )
 

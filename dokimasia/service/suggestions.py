@@ -17,8 +17,8 @@ from dokimasia.storage.runs import list_runs
 from dokimasia.storage.trees.versions import list_trees
 
 SIMULATED_SIGHT = (
-    "Simulated models (sim/...) see only pictures of the simulated world; any other picture they cannot see, and answer from "
-    "the words alone. Try your own pictures with a real model."
+    "Simulated models (sim/...) see only pictures of the simulated world; they cannot see any other picture and "
+    "answer from the words alone. Try your own pictures with a real model."
 )
 """A note on simulated models for people with their own pictures."""
 

@@ -264,12 +264,12 @@ def plain_name(name: str, caps: Caps) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise refused(f"{excerpt!a} is no name of a file: it is no text") from None
+        raise refused(f"{excerpt!a} is not a file name: it is not text") from None
     parts = [part for part in text.split("/") if part not in ("", ".")]
     if text.startswith("/") or ".." in parts or _DRIVE.match(text):
         raise refused(f"{excerpt!r} leads out of the upload")
     if not parts or any(not part.isprintable() or part != part.strip() or part.endswith(".") for part in parts):
-        raise refused(f"{excerpt!r} is no name of a file")
+        raise refused(f"{excerpt!r} is not a file name")
     if len(parts) > caps.depth or any(len(part.encode()) > caps.name for part in parts):
         raise refused(
             f"{excerpt!r} is too long: a name has at most {caps.name} bytes, and lies {caps.depth} folders deep"
@@ -355,7 +355,7 @@ def unpack(incoming: Incoming, archive: Path) -> None:
             ValueError,
             OverflowError,
         ) as error:
-            raise refused(f"{archive.name} is no ZIP archive, or is damaged ({str(error)[:100]})") from None
+            raise refused(f"{archive.name} is not a ZIP archive, or is damaged ({str(error)[:100]})") from None
 
 
 def _unpack_one(incoming: Incoming, zip_file: zipfile.ZipFile, entry: zipfile.ZipInfo, most: int) -> int:

@@ -53,11 +53,11 @@ _FOR_PROGRAMS: Mapping[str, str] = {
     r"whether JUDGE is": "whether a judge is",
     r"; import one: dokimasia criteria import FILE": "; leave the field empty to have criteria made",
     r": dokimasia annotate draw RUN, then dokimasia correct RUN --human FILE": "",
-    r"; `dokimasia annotate draw RUN --criteria` hands the same ones out to people": "",
+    r"; `dokimasia annotate draw RUN --criteria` hands\s+the\s+same\s+ones\s+out\s+to\s+people": "",
     r" \(see docs/[a-z]+\.md\)|; docs/data\.md shows what a row has| \(exit code 3\)": "",
     r"; --samples N takes in more| \(the default of --blind-below\)": "",
     r"\(--dry-run says what it costs\)": "(“Estimate” says what it costs)",
-    r"^Exit with 5 if": "Report at the end if",
+    r"^Exit with 5 if": "Warn at the end if",
     r"(?<=among its )--dimensions|(?<=with other )--dimensions": "“Dimensions”",
     r"(?<=another )--perturber": "“Perturber”",
 }

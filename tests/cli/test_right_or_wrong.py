@@ -211,7 +211,7 @@ def test_a_difference_is_one_of_strict_accuracy(verb: Verb, tmp_path: Path) -> N
     assert code == 0
     assert "b → a strict accuracy 120 82.5 % → 49.2 % −33.3 [−44.6, −21.3] < 0.001" in out
     assert "undecided answers, counted as not right: 18 of b and 40 of a" in out
-    assert "the difference on these samples lies from −48.3 to 0.0" in out
+    assert "the difference on these samples lies between −48.3 and 0.0" in out
     (pair,) = json.loads(verb("diff", "last", "last", "--models", "a,b", "--json")[1])["pairs"]
     right = pair["strict_accuracy"]
     assert (right["n"], right["difference"]["mean"], right["lost"]) == (120, 0.333333, {})

@@ -101,7 +101,7 @@ def test_suite_file(worlds: Path, tmp_path: Path, capfd: pytest.CaptureFixture[s
         ("name: s\ndata: {a: missing.jsonl}\n", "data set 'a': there is no"),
         ("name: s\ndata: {a: {data: first.jsonl, seed: 1}}\n", "data.a.seed: Extra inputs"),
         ("name: s/t\ndata: {a: first.jsonl}\n", "cannot be a name"),
-        ("data: [", "is no YAML"),
+        ("data: [", "is not valid YAML"),
     ],
 )
 def test_faults_of_a_suite_file(

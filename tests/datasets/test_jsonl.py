@@ -87,7 +87,7 @@ BAD = [
     ("[", "broken JSON.*one object a line"),
     ('"text"', "not a JSON object"),
     (b'{"id": "\xff"}', r"not UTF-8 \(byte 9"),
-    ('{"id": "1", "prompt": "x", "v": NaN}', "NaN is no JSON value"),
+    ('{"id": "1", "prompt": "x", "v": NaN}', "NaN is not a JSON value"),
     ('{"id": "1", "prompt": "x", "v": 1e999}', "too large"),
     ('{"id": "1", "prompt": "x", "v": 99999999999999999999999}', "cannot be stored"),
     ('{"id": "1", "prompt": "\\ud800"}', "cannot be stored"),

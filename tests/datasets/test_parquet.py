@@ -172,7 +172,7 @@ def test_a_damaged_file(tmp_path: Path, cut: int) -> None:
     """A file that was cut off is one error that names it."""
     path = write(tmp_path / "data.parquet", [{"id": "1", "prompt": "?"}])
     path.write_bytes(path.read_bytes()[:cut])
-    with pytest.raises(DataError, match=r"data\.parquet is no Parquet file, or is damaged or cut off"):
+    with pytest.raises(DataError, match=r"data\.parquet is not a Parquet file, or is damaged or cut off"):
         check(path)
 
 

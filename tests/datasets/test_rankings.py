@@ -35,13 +35,13 @@ def test_both_forms_are_read(tmp_path: Path) -> None:
         ('{"id": "s", "annotator": " ", "ranking": [["m1"]]}', "line 1: the field 'annotator' is empty"),
         ('{"id": "s"}', "line 1: it has neither a ranking nor scores"),
         ('{"id": "s", "ranking": [["a"]], "scores": {"a": 1}}', "it has both a ranking and scores"),
-        ('{"id": "s", "ranking": "a > b"}', "'ranking' is no list of groups"),
-        ('{"id": "s", "ranking": ["a", "b"]}', "group 1 of 'ranking' is no list of models"),
+        ('{"id": "s", "ranking": "a > b"}', "'ranking' is not a list of groups"),
+        ('{"id": "s", "ranking": ["a", "b"]}', "group 1 of 'ranking' is not a list of models"),
         ('{"id": "s", "ranking": [["a"], []]}', "group 2 of 'ranking'"),
         ('{"id": "s", "ranking": [["a"], ["a"]]}', "the model 'a' stands there twice"),
-        ('{"id": "s", "ranking": [["a", 3]]}', "3 is no name of a model"),
-        ('{"id": "s", "scores": []}', "'scores' is no object"),
-        ('{"id": "s", "scores": {"a": "4"}}', "the score '4' of 'a' is no finite number"),
+        ('{"id": "s", "ranking": [["a", 3]]}', "3 is not the name of a model"),
+        ('{"id": "s", "scores": []}', "'scores' is not an object"),
+        ('{"id": "s", "scores": {"a": "4"}}', "the score '4' of 'a' is not a finite number"),
         ('{"id": "s", "scores": {"a": true}}', "the score True of 'a'"),
         ('{"id": "s", "scores": {"a": 1, "a": 2}}', "line 1: "),
         ("", "no ranking in it"),
@@ -99,7 +99,7 @@ def test_what_is_unknown_is_named_beside_other_faults(tmp_path: Path) -> None:
         read_rankings(path, unknown=lambda one: unknown_in(one, {"s1": ["m1"]}, {"m1", "m2"}, responses="a.jsonl"))
     first, second, *_ = str(refused.value).splitlines()
     assert first == f"{path}, line 1: the data have no sample 's9'"
-    assert second.startswith(f"{path}, line 2: 'ranking' is no list")
+    assert second.startswith(f"{path}, line 2: 'ranking' is not a list")
 
 
 def test_an_unnamed_annotator_is_nobody_that_is_named(tmp_path: Path) -> None:

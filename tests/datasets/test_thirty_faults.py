@@ -31,7 +31,7 @@ JSONL: list[tuple[str | bytes, str]] = [
     ("{", "broken JSON"),
     ("[1, 2]", "not a JSON object"),
     (b'{"id": "\xff", "prompt": "?"}', "not UTF-8"),
-    ('{"id": "n", "prompt": "?", "v": NaN}', "NaN is no JSON value"),
+    ('{"id": "n", "prompt": "?", "v": NaN}', "NaN is not a JSON value"),
     ('{"id": "n", "prompt": "?", "v": 1e999}', "too large"),
     ('{"id": "n", "id": "m", "prompt": "?"}', "stands twice"),
     (json.dumps({"prompt": "?"}), "'id' is missing"),

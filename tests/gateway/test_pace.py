@@ -94,14 +94,14 @@ async def test_a_rate_is_learnt_from_a_second_refusal_and_grows_again(fake_time:
             pacing.refused()
     assert told == []
     pacing.refused()
-    assert told == [f"{120 * SAFETY / 59.5 * 60:.0f} requests a minute: refused again (429) with less in flight"]
+    assert told == [f"{120 * SAFETY / 59.5 * 60:.0f} requests per minute: refused again (429) with less in flight"]
     before = fake_time.now
     for _ in range(100):
         await pacing.take(1)
     assert 40 < fake_time.now - before < 60
     fake_time.now += 61
     pacing.succeeded()
-    assert told[-1] == f"{120 * SAFETY / 59.5 * 60 * GROWTH:.0f} requests a minute: a minute without a refusal"
+    assert told[-1] == f"{120 * SAFETY / 59.5 * 60 * GROWTH:.0f} requests per minute: a minute without a refusal"
     for _ in range(8):
         fake_time.now += 61
         pacing.succeeded()

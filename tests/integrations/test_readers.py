@@ -228,7 +228,7 @@ def test_a_model_is_named_with_its_file(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ('{"id": 1, "score": 1}\n{"id": 1, "score": 0}\n', r"line 2: item '1' of bad is on line 1 already"),
-        ('{"id": 1, "score": "perhaps"}\n', r"line 1: the score 'perhaps' is no number"),
+        ('{"id": 1, "score": "perhaps"}\n', r"line 1: the score 'perhaps' is not a number"),
         ('{"id": 1, "score": 1}\n{"id": 2, "sc', r"line 2: broken JSON at character \d+"),
         ('{"id": 1, "score": 1}\n[1]\n', "line 2: not a JSON object"),
         ('{"id": 1, "score": 1}\n{"id": "", "score": 0}\n', "line 2: the column 'id', which names the item, is empty"),
@@ -273,7 +273,7 @@ def test_hostile_archives_are_refused(tmp_path: Path) -> None:
         read_results(damaged)
     cut = tmp_path / "cut.eval"
     cut.write_bytes(data[:5000])
-    with pytest.raises(DataError, match="no archive that can be read"):
+    with pytest.raises(DataError, match="is not a readable archive"):
         read_results(cut)
     pickle = tmp_path / "m_d_result.pkl"
     pickle.write_bytes(b"\x80\x04N.")

@@ -215,7 +215,7 @@ async def test_an_audit_of_descriptions_is_forked_and_resumed(audited: Audited, 
 
 async def test_what_an_audit_of_descriptions_cannot_do(audited: Audited) -> None:
     """Neither models nor descriptions, an arm without the image, and an unknown sample are refused with a way out."""
-    with pytest.raises(ConfigError, match="`models`, or descriptions that exist with responses=FILE"):
+    with pytest.raises(ConfigError, match="`models`, or existing descriptions with responses=FILE"):
         await audit(audited.asking(responses=()), settings=audited.settings)
     with pytest.raises(ConfigError, match="`no_image` asks the candidates anew"):
         await audit(audited.asking(no_image=True), settings=audited.settings)

@@ -250,4 +250,4 @@ def test_the_overview_says_over_which_samples_models_speak() -> None:
     changed = {"higher": 5, "equal": 0, "lower": 0}
     pair = {"better": "a", "worse": "b", "n_shared": 5, "n_paired": 5, "changed": changed, "stated": stated, **gap}
     said = findings(summary_of(rows), [pair])
-    assert "On the 5 samples scored for both a addresses 98 % of the criteria's weight and b 60 %" in said
+    assert "On the 5 samples scored for both, a addresses 98 % of the criteria's weight and b 60 %" in said

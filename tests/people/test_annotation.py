@@ -373,7 +373,7 @@ def test_what_cannot_be_handed_out(tmp_path: Path) -> None:
         (("anna",), tmp_path / "f" / "key.jsonl", "cannot lie in the folder"),
         ((), None, "names of who annotates"),
         (("anna", "Anna"), None, "each once"),
-        (("../anna",), None, "is no name"),
+        (("../anna",), None, "is not a valid name"),
     ):
         with pytest.raises(ConfigError, match=error):
             hand_out(subjects, annotators=annotators, key=key, **how)

@@ -71,7 +71,7 @@ def test_a_file_that_replaces_nothing_is_refused(tmp_path: Path) -> None:
     ("content", "message"),
     [
         (b"\xff\xfe", r"solver\.md: not UTF-8"),
-        (b"---\nname: [\n---\n", r"solver\.md: the front matter is no YAML"),
+        (b"---\nname: [\n---\n", r"solver\.md: the front matter is not valid YAML"),
         (b"---\nname: solver\nname: solver\n---\n", r"solver\.md: line 2: the name 'name' stands twice"),
         (b"---\ninputs: &a [*a]\n---\n", r"solver\.md: line 1: the YAML of the front matter may not refer to itself"),
         (b"---\nversion: " + b"1:" * 200 + b"1\n---\n", r"solver\.md: line 1: a number of 401 signs"),

@@ -188,7 +188,7 @@ def test_the_lead_counts_answering_again_among_what_corrected_most(mended: Finis
     for arm, share in {"again": 0.5, "retry": 0.25, "self": 0.5, "peer": 0.25}.items():
         model["arms"][arm]["accuracy"]["share"] = share
     lead = _whole_lead_of(replace(data, figures=None))
-    assert "sim/weak: no feedback corrected more than answering again: 50.0 %" in lead
+    assert "sim/weak: no feedback did better than simply answering again, which corrected 50.0 %" in lead
     assert lead.endswith(f" of {n} answers.")
     assert "most" not in lead
     model["arms"]["peer"]["accuracy"]["share"] = 0.75

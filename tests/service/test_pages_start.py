@@ -211,7 +211,7 @@ async def test_a_run_has_one_name_on_all_pages(waiting: Waits) -> None:
             assert f"<h1>{duel}</h1>" in page
             compared = unescape((await client.get(f"/compare?runs={run},{other}")).text)
     fault = compared.partition('role="alert"')[2].partition("</div>")[0]
-    assert f"run “{duel}” is a run of duels and run “{tree}” is the growth of a tree" in fault
+    assert f"run “{duel}” is a run of duels and run “{tree}” is tree growth" in fault
     assert run not in fault
 
 

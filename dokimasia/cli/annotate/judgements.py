@@ -115,7 +115,7 @@ def judgements(
 
 @click.command("battles")
 @click.option(
-    "--battles", "file", required=True, metavar="FILE", help="Battles that exist: a line a verdict on two models."
+    "--battles", "file", required=True, metavar="FILE", help="Existing battles: a line per verdict on two models."
 )
 @MAP
 @NUMBERS
@@ -130,7 +130,7 @@ def battles_command(
     by_place: bool,
     as_json: bool,
 ) -> None:
-    """Rate models by battles that exist, without a call: JSON lines, JSON, CSV, TSV or a workbook, packed (.gz) or not.
+    """Rate models by existing battles, without a call: JSON lines, JSON, CSV, TSV or a workbook, packed (.gz) or not.
 
     A line has the names of two models (`first`, `second`) and who won (`value`), and may have the lengths of both responses
     (`first_length`, `second_length`), who judged (`judge`), and what several battles share (`cluster`). Not every pair has

@@ -152,7 +152,7 @@ async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]
     if responses is not None:
         check_no_blind_arm(request.no_image)
     elif not request.models:
-        raise ConfigError("name at least one model with --models, or descriptions that exist with --responses FILE")
+        raise ConfigError("name at least one model with --models, or existing descriptions with --responses FILE")
     material = await asyncio.to_thread(_material, request, session)
     candidates, left_out = candidates_of(
         responses,

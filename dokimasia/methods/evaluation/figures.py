@@ -183,7 +183,7 @@ class CriteriaFigures(Value):
     """The criteria that answers were scored by."""
 
     sets: Count = Field(description="samples with criteria")
-    points: float | None = Field(description="mean number of criteria a sample; null without any")
+    points: float | None = Field(description="mean number of criteria per sample; null without any")
     only_final: CountedRate = Field(description="samples of which the final answer is the only criterion")
     contradicting: Count = Field(
         description="samples whose chain contradicts the reference answer; as published their criteria are kept"

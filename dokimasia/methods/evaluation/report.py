@@ -323,7 +323,7 @@ def _lead(data: ReportData, best: str) -> list[Cell]:
             (
                 "On the ",
                 figures.count(shares.n),
-                " samples scored for both ",
+                " samples scored for both, ",
                 Span(best, "strong"),
                 " addresses ",
                 figures.spoken(shares.second),
@@ -898,9 +898,9 @@ def criteria(data: ReportData) -> Section | None:
     blocks.append(
         Paragraph(
             "Before answers are scored by them the judge takes a second look at the criteria of each sample: whether the "
-            "answer rests on each, whether it asks for one thing, whether its question keeps its answer to itself. What is "
+            "answer rests on each, whether it asks for one thing, whether its question gives the answer away. What is "
             "wrong is sent back once and mended, or left out. A sample of which the final answer is the only criterion "
-            "says nothing of how an answer was come by.",
+            "says nothing about how the answer was reached.",
             "note",
         )
     )

@@ -87,7 +87,7 @@ class PerturbRequest(DataRequest):
     )
     edited: Annotated[Path | None, Option(metavar="FILE", exists=True, file=True)] = Field(
         default=None,
-        description="text-to-image: edited images that exist, in place of models: JSON lines of id, dimension, image.",
+        description="text-to-image: existing edited images, in place of models: JSON lines of id, dimension, image.",
     )
     judges: Annotated[tuple[str, ...], Option(hidden=True, models=True)] = Field(
         default=(), description="Judges of what is planted: unknown models are refused before anything is planted."

@@ -162,7 +162,7 @@ def _mended_most(name: str, model: RefinedModel, arms: Sequence[Arm]) -> Iterato
     if len(shares) == 1:
         says = f"{best[0]} corrects "
     elif best[0] == "again":  # The first of all arms, even if others correct as many.
-        says = "no feedback corrected more than answering again: "
+        says = "no feedback did better than simply answering again, which corrected "
     else:
         says = f"{figures.in_words(best)} {'corrects' if len(best) == 1 else 'correct'} most, "
     accuracy = _accuracy_with_limits(

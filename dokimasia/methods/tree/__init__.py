@@ -150,7 +150,7 @@ def _check_name(request: GrowthRequest, session: Session, plan: GrowthPlan) -> N
 
 METHOD: Method[GrowthRequest, GrowthPlan] = Method(
     name=NAME,
-    title="the growth of a tree",
+    title="tree growth",
     request=GrowthRequest,
     plan=GrowthPlan,
     accept=accept,

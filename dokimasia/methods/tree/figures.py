@@ -95,7 +95,7 @@ class MovedCriterion(Value):
 
 
 class TreeFigures(Heading):
-    """The figures of the growth of a tree."""
+    """The figures of tree growth."""
 
     tree: str = Field(description="the tree's name")
     source: str = Field(description="where the criteria are from: a run's id, or a file's name")

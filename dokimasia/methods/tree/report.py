@@ -153,7 +153,8 @@ def section(data: ReportData) -> Section | None:
     if tree.unplaced:
         total = sum(tree.unplaced.values())
         kinds = ", ".join(f"{count} {kind}" for kind, count in tree.unplaced.items())
-        text = f"{total} criteria could not be assigned to the tree and are left out below: {kinds}."
+        reasons = f": {kinds}" if len(tree.unplaced) > 1 else ""
+        text = f"{total} criteria could not be assigned to the tree and are left out below{reasons}."
         blocks.append(Paragraph(text, "warning"))
     blocks += _findings({name: tree.findings[name] for name in models if name in tree.findings})
     nodes = [node for node in tree.nodes if node.below]
@@ -357,7 +358,7 @@ def ink(ground: str) -> str:
 
 
 DRAWING = Drawing(
-    "growth of a tree",
+    "tree growth",
     (growth_section, provenance.section),
     counts=("criterion", "criteria"),
     figures=TreeFigures,

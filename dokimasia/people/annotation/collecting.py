@@ -111,7 +111,9 @@ def check_names(annotators: Sequence[str]) -> None:
     """Raise if annotators' names are missing, invalid or repeated."""
     for name in annotators:
         if not _NAME.fullmatch(name):
-            raise ConfigError(f"--annotators: {name!r} is no name: take letters, digits, dots, dashes and underscores")
+            raise ConfigError(
+                f"--annotators: {name!r} is not a valid name: take letters, digits, dots, dashes and underscores"
+            )
     if not annotators or len({name.casefold() for name in annotators}) < len(annotators):
         raise ConfigError("--annotators needs the names of who annotates, separated by commas, each once")
 

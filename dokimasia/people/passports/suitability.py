@@ -387,7 +387,8 @@ def _missing_data(quality: JudgeQuality) -> str:
         return f"{quality.name}: more items on more images"
     needed = ceil(quality.n_scored * (abs(end - quality.value) / distance) ** 2)
     count = max(needed, quality.n_scored + 1)
-    return f"{quality.name}: about {count:,} items in place of {quality.n_scored:,}, on as many more images"
+    unit = "errors" if quality.name == "undetected errors" else "items"
+    return f"{quality.name}: about {count:,} {unit} instead of {quality.n_scored:,}, on proportionally more images"
 
 
 def _overall(uses: Sequence[JudgeInUse]) -> Suitability:

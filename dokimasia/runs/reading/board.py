@@ -267,6 +267,6 @@ def _warnings(data_sets: Sequence[_DataSet], judges: Mapping[str, str]) -> list[
         names = sorted({judges[run] for run in counted} - {""})
         if len(names) > 1:
             warnings.append(
-                f"{data.title} was judged by {' and '.join(names)}, so differences between its models may be the judges'"
+                f"{data.title} was judged by {' and '.join(names)}, so differences between its models may be due to the judges"
             )
     return warnings
