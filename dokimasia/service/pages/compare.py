@@ -1,5 +1,6 @@
 """Pages that compare two runs, or two models of one run, with both answers as texts, or several runs side by side."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -559,11 +560,15 @@ def _parts(service: Service, query: ComparisonQuery, part: str, show: str, numbe
     return parts
 
 
+_P_VALUE = re.compile(r"\((?:adjusted )?p (?:=|&lt;) [0-9.]+\)")
+"""A p-value in a sentence, which no line break may part."""
+
+
 def _with_names(figures: Markup, names: Mapping[str, str]) -> Markup:
-    """Return the figures of a comparison, with names of runs in place of the ids that the command line shows."""
+    """Return the figures of a comparison, with names of runs in place of ids, and p-values unbroken."""
     for id, name in names.items():
         figures = figures.replace(f"run {id}", escape(name))
-    return figures
+    return Markup(_P_VALUE.sub(lambda text: text[0].replace(" ", "\N{NO-BREAK SPACE}"), figures))
 
 
 def _shown_first(name: str, rows: Sequence[PartComparison], pair: ComparedPair) -> tuple[str, int, Markup, Markup]:
