@@ -111,6 +111,20 @@ async def test_the_page_of_a_capped_run_says_once_how_to_go_on(at_work: Working)
     assert (await at_work.ended(begun))["status"] == "interrupted"
 
 
+async def test_samples_say_what_repeats_and_a_missing_result_mean(at_work: Working) -> None:
+    """With repeats a verdict is that of any of them; what a finished refinement left alone was not taken up."""
+    html = {"accept": "text/html"}
+    begun = (await at_work.client.post("/api/runs/evaluate", json={**ASKED, "repeats": 2})).json()["id"]
+    assert (await at_work.ended(begun))["status"] == "done"
+    page = (await at_work.client.get(f"/runs/{begun}/samples", headers=html)).text
+    assert '<option value="wrong">wrong in any repeat</option>' in page
+    refined = (await at_work.client.post("/api/runs/refine", json={"run": begun})).json()["id"]
+    assert (await at_work.ended(refined))["status"] == "done"
+    page = (await at_work.client.get(f"/runs/{refined}/samples", headers=html)).text
+    assert "not taken up" in page
+    assert "nothing yet" not in page
+
+
 async def test_a_run_is_stopped_gone_on_with_and_asked_anew(at_work: Working) -> None:
     """What a limit stops goes on once it is raised or lifted, and not before; failures are asked anew by kind."""
     client = at_work.client
