@@ -432,7 +432,7 @@ def _check_address(key: str, address: str, place: str) -> None:
         parts = urlsplit(address)
     except ValueError:  # an invalid host in brackets
         raise ConfigError(wrong) from None
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    if parts.scheme not in ("http", "https") or not parts.hostname or re.search(r"\s", address):
         raise ConfigError(wrong)
     if "@" in parts.netloc or parts.query or parts.fragment:
         raise ConfigError(f"{place}: {key} holds a user name, password, query or fragment; give the key by api_key_env")

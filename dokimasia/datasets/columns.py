@@ -328,19 +328,24 @@ def _spelling(name: str) -> str:
     return name.casefold().replace(" ", "_").replace("-", "_")
 
 
-def suggestion(fields: Mapping[str, object], known: Collection[str]) -> str:
+def suggestion(fields: Mapping[str, object], known: Collection[str], header: Sequence[str] = ()) -> str:
     """Return a hint on a row's unknown fields, and the fields they may stand for; empty if there are none.
+
+    With the header of a table, the hint lists all its columns.
 
     Examples:
         >>> suggestion({"identifier": "a", "question": "Who?"}, ("id", "prompt"))
         "; there are 'identifier', 'question': did you mean id by 'identifier', prompt by 'question'?"
         >>> suggestion({"x": 1}, ("id", "prompt"))
         "; there is 'x'"
+        >>> suggestion({"x": 1}, (), ["prompt", "x"])
+        "; there are 'prompt', 'x'"
     """
     meta = fields.get("meta")
     inside = meta if isinstance(meta, dict) else {}
     others = sorted({*map(str, fields), *map(str, inside)} - {*known})
-    if not others:
+    shown = header or others[:MOST_SHOWN]
+    if not shown:
         return ""
     spellings = {_spelling(name): name for name in reversed(others)}
     intended: dict[str, str] = {}
@@ -353,5 +358,5 @@ def suggestion(fields: Mapping[str, object], known: Collection[str]) -> str:
                     intended[field] = spellings[name]
                 break
     question = ", ".join(f"{field} by {name!r}" for field, name in intended.items())
-    names_shown = ", ".join(map(repr, others[:MOST_SHOWN]))
-    return f"; there {is_or_are(len(others))} {names_shown}" + (f": did you mean {question}?" if question else "")
+    hint = f"; there {is_or_are(len(shown))} {', '.join(map(repr, shown))}"
+    return f"{hint}: did you mean {question}?" if question else hint

@@ -107,7 +107,7 @@ def read_spreadsheet(path: Path, mapping: Mapping[str, str] = MappingProxyType({
         columns = mapped_columns(header, mapping, where=path)
         if columns.id is None:
             fields = dict.fromkeys((name for name in header if name not in columns.used()), "")
-            hint = suggestion(fields, ("prompt", "category"))
+            hint = suggestion(fields, ("prompt", "category"), header)
             return f"the first {unit} names no column 'id'{hint}; --map id=COLUMN names another"
         return columns
 

@@ -1,9 +1,10 @@
 """Calls to models and their replies, in one form for all transports."""
 
+import re
 from collections.abc import Iterable
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
-from pydantic import Field, JsonValue, model_validator
+from pydantic import Field, JsonValue, field_validator, model_validator
 
 from dokimasia.domain.identity import Value, digest
 from dokimasia.domain.sample import ImageRef, Part
@@ -46,6 +47,9 @@ Weights = Literal["open", "proprietary"]
 WEIGHTS: tuple[Weights, ...] = get_args(Weights)
 
 
+_SIZE = re.compile(r"[0-9][0-9.]{0,6}[KMBT](?:-A[0-9][0-9.]{0,6}[KMBT])?")
+
+
 class ModelSpec(Value):
     """A model's configuration: everything but its key.
 
@@ -79,8 +83,15 @@ class ModelSpec(Value):
     capabilities: tuple[Capability, ...] = ()
     max_image_side: int | None = Field(default=None, ge=64)
     weights: Weights | None = None
-    parameters: str | None = Field(default=None, pattern=r"^[0-9][0-9.]{0,6}[KMBT](?:-A[0-9][0-9.]{0,6}[KMBT])?$")
+    parameters: str | None = None
     sampling: "Sampling" = Field(default_factory=lambda: Sampling())
+
+    @field_validator("parameters")
+    @classmethod
+    def _check_size(cls, size: str | None) -> str | None:
+        if size is not None and not _SIZE.fullmatch(size):
+            raise ValueError("write a size such as 7B or 235B-A22B")
+        return size
 
     @property
     def edits_images(self) -> bool:

@@ -35,10 +35,29 @@ def percentage(share: float | None, digits: int = 0) -> str:
     return f"{rounded:.{digits}f} %"
 
 
+ABOUT_AS_NEAR = 0.05
+"""How much less similar a second suggestion may be than the first."""
+
+
 def nearest(name: str, names: Iterable[str]) -> str:
-    """Return a "did you mean" with the names closest to a misspelt one; empty if none is close."""
+    """Return a "did you mean" with the name closest to a misspelt one, or two about as close; empty if none is close.
+
+    Examples:
+        >>> nearest("sim/stong", ["sim/strong", "sim/tutor"]), nearest("run-x", ["run-a", "run-b"])
+        ("; did you mean 'sim/strong'?", "; did you mean 'run-b' or 'run-a'?")
+    """
     matches = difflib.get_close_matches(name, list(names), n=2)
-    return f"; did you mean {' or '.join(map(repr, matches))}?" if matches else ""
+    matcher = difflib.SequenceMatcher(b=name)
+    similarities: list[float] = []
+    for match in matches:
+        matcher.set_seq1(match)
+        similarities.append(matcher.ratio())
+    suggested = [
+        match
+        for match, similarity in zip(matches, similarities, strict=True)
+        if similarity >= similarities[0] - ABOUT_AS_NEAR
+    ]
+    return f"; did you mean {' or '.join(map(repr, suggested))}?" if suggested else ""
 
 
 def is_or_are(count: int) -> str:

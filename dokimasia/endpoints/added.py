@@ -63,6 +63,8 @@ def check_new_model(settings: Settings, name: str, table: JsonObject) -> None:
         ConfigError: the name is taken, the table has an unknown key or an invalid value, no such transport exists, or
             LiteLLM knows no provider of the model.
     """
+    if re.search(r"\s", str(table.get("endpoint", ""))):
+        raise ConfigError("endpoint: write a name without spaces, or an address such as http://127.0.0.1:8000/v1")
     (model,) = list_models(settings, [settings_with(settings, name, table).models[name]])
     if model.problem:
         raise ConfigError(f"transport: {model.problem.partition(': ')[2]}")

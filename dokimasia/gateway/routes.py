@@ -47,7 +47,8 @@ def chosen_transport_name(spec: ModelSpec, available: Collection[str]) -> str:
     name = _automatic_name(spec, available) if spec.transport == "auto" else spec.transport
     if name not in available:
         names = ", ".join(sorted(available)) or "none"
-        raise ConfigError(f"model {spec.ref.name!r}: no transport {name!r}; there are: {names}")
+        chooser = "" if spec.transport == "auto" else " and auto"
+        raise ConfigError(f"model {spec.ref.name!r}: no transport {name!r}; there are: {names}{chooser}")
     if name == DIRECT and spec.api_base is None:
         raise ConfigError(
             f"model {spec.ref.name!r}: the direct transport needs api_base, the address of the server, such as "

@@ -95,7 +95,10 @@ class ModelSent(Body):
         description="Name of the place in the ledger, so that its address may change; by default the address.",
     )
     transport: str | None = Field(
-        default=None, min_length=1, max_length=100, description="How it is asked: auto, litellm or direct."
+        default=None,
+        min_length=1,
+        max_length=100,
+        description="How it is asked: direct, litellm, sim, or auto, which chooses.",
     )
     start_concurrency: Count = Field(default=None, description="Requests at once with which a run begins.")
     timeout: Annotated[float | None, Field(gt=0, le=86_400, strict=True)] = Field(

@@ -97,6 +97,7 @@ class FilterableRun(NamedTuple):
     """What the samples of a run can be filtered by: facets of its rows, groups of other methods, corrections, comments.
 
     `look_up` returns the semantic search for a text, in questions or, with True, in answers, from the ledger alone.
+    `repeated` is whether a model has several answers to a sample.
     """
 
     method: AnyMethod
@@ -106,6 +107,7 @@ class FilterableRun(NamedTuple):
     corrected: Mapping[str, frozenset[str]]
     commented: Mapping[str, int]
     look_up: Callable[[str, bool], MeaningSearch]
+    repeated: bool = False
 
 
 def filterable_run(home: Home, run: Run, settings: Settings) -> FilterableRun:
@@ -119,6 +121,7 @@ def filterable_run(home: Home, run: Run, settings: Settings) -> FilterableRun:
         corrected_samples(home, run),
         comment_counts(home, run.id),
         partial(_look_up, home, run, settings),
+        repeated=run.request.get("repeats", 1) not in (None, 1),
     )
 
 
@@ -274,7 +277,14 @@ def _every_choice(filterable: FilterableRun) -> list[FilterChoice]:
     orders = [(order, text) for order, text in ORDERS.items() if scored or order not in ("low", "high", "apart")]
     return [
         FilterChoice("model", "model", models),
-        FilterChoice("answer", "final answer", [(verdict, verdict) for verdict in filterable.facets.verdicts]),
+        FilterChoice(
+            "answer",
+            "final answer",
+            [
+                (verdict, f"{verdict} in any repeat" if filterable.repeated else verdict)
+                for verdict in filterable.facets.verdicts
+            ],
+        ),
         FilterChoice(
             "failure", "failure", [(kind, failure_label(kind)) for kind in (ANY, *filterable.facets.failures)]
         ),

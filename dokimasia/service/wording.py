@@ -57,6 +57,9 @@ _FOR_PROGRAMS: Mapping[str, str] = {
     r" \(see docs/[a-z]+\.md\)|; docs/data\.md shows what a row has| \(exit code 3\)": "",
     r"; --samples N takes in more| \(the default of --blind-below\)": "",
     r"\(--dry-run says what it costs\)": "(“Estimate” says what it costs)",
+    r"Raise it by a larger (--max-[a-z]+), or lift it by \1 none": (
+        "To continue, raise or lift the limit under “Resume with other limits or prompts” in the menu Manage."
+    ),
     r"^Exit with 5 if": "Warn at the end if",
     r"(?<=among its )--dimensions|(?<=with other )--dimensions": "“Dimensions”",
     r"(?<=another )--perturber": "“Perturber”",

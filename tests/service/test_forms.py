@@ -121,8 +121,8 @@ async def test_models_and_options_and_data_are_faulted_in_one_round(at_work: Wor
     beside = faults_beside_fields(sent.text)
     assert set(beside) == set(asked)
     assert beside["models"].splitlines() == [
-        "there is no simulated model 'sim/weka'; did you mean 'sim/weak' or 'sim/writer'? The page Models lists all",
-        "there is no simulated model 'sim/strnog'; did you mean 'sim/strong' or 'sim/tutor'? The page Models lists all",
+        "there is no simulated model 'sim/weka'; did you mean 'sim/weak'? The page Models lists all",
+        "there is no simulated model 'sim/strnog'; did you mean 'sim/strong'? The page Models lists all",
     ]
     assert "there is no image file 'missing.png'" in beside["data"]
     assert "“Prompt” gives one question to all that have none" in beside["data"]

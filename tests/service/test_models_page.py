@@ -98,6 +98,40 @@ async def test_every_fault_stands_beside_its_field(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("sent", "field", "message"),
+    [
+        ({"parameters": "huge"}, "parameters", "write a size such as 7B or 235B-A22B"),
+        ({"transport": "pigeon"}, "transport", "no transport 'pigeon'; there are: direct, litellm, sim and auto"),
+        ({"api_base": "x y"}, "api_base", "“Address of the API” is not an address such as http://127.0.0.1:8000/v1"),
+        ({"api_base": "http://x y/v1"}, "api_base", "“Address of the API” is not an address such as"),
+        (
+            {"endpoint": "x y"},
+            "endpoint",
+            "write a name without spaces, or an address such as http://127.0.0.1:8000/v1",
+        ),
+        ({"model": "x y"}, "model", "own that speaks OpenAI's format write hosted_vllm/NAME, and its address"),
+    ],
+)
+async def test_a_fault_says_what_to_write(tmp_path: Path, sent: dict[str, str], field: str, message: str) -> None:
+    """A refused setting has its fault beside its own field, and the fault says what is accepted."""
+    async with models_of(tmp_path) as at:
+        reply = await at.client.post("/models", data={"name": "mine", "model": "openai/gpt-5", **sent}, headers=BROWSER)
+    beside = faults(reply.text)
+    assert set(beside) == {field}
+    assert message in beside[field]
+
+
+async def test_a_refused_key_is_not_shown_again(tmp_path: Path) -> None:
+    """A key pasted into the field for the name of its variable does not come back with the form."""
+    async with models_of(tmp_path) as at:
+        pasted = {"name": "mine", "model": "openai/gpt-5", "api_key_env": "sk-an actual key"}
+        reply = await at.client.post("/models", data=pasted, headers=BROWSER)
+    assert set(faults(reply.text)) == {"api_key_env"}
+    assert "sk-an actual key" not in reply.text
+    assert 'value="openai/gpt-5"' in reply.text
+
+
+@pytest.mark.parametrize(
     ("sent", "accepted"),
     [
         ({"model": "nonsense"}, False),

@@ -187,6 +187,25 @@ async def test_fields_under_other_names_are_named_with_those_that_may_be_meant(a
     assert page.count("the field 'id' is missing") == page.count("the field 'prompt' is missing") == 1
 
 
+async def test_a_look_applies_the_columns_of_the_form(at_work: Working) -> None:
+    """A CSV without `id` names the field "Columns" and lists its columns; a look with that field filled in shows it."""
+    data = b"topic,question,answer,picture\nred,What colour?,red,images/red.png\nblue,And this?,blue,images/blue.png\n"
+    sent = await uploaded(at_work, packed="topics.zip", **{"data.csv": data, **IMAGES})
+    bare = await told(at_work, "data", data=sent["called"])
+    assert (
+        "the first line names no column 'id'; there are 'topic', 'question', 'answer', 'picture': did you mean image by "
+        "'picture'?; id=COLUMN in “Columns” names another"
+    ) in bare
+    assert "--map" not in bare.split("The data")[-1]
+    named = await told(at_work, "data", data=sent["called"], columns="id=topic, image=picture, prompt={question} Say.")
+    assert named.count("<article") == named.count('<img src="data:image') == 2
+    assert "And this? Say." in named
+    first = await told(at_work, "data", data=sent["called"], columns="id=topic, image=picture", limit="1")
+    assert first.count("<article") == 1
+    wrong = await told(at_work, "data", data=sent["called"], columns="id=theme")
+    assert "has no column 'theme', which “Columns” names; it has topic, question, answer, picture" in wrong
+
+
 async def test_what_is_wrong_with_a_model_names_the_way_out(at_work: Working) -> None:
     """A model that there is not, and one whose key is missing, say what to do before anything is begun."""
     kept = await uploaded(at_work, packed="colours.zip", **{"data.jsonl": lines(), **IMAGES})

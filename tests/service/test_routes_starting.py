@@ -90,6 +90,41 @@ async def test_a_method_that_rests_on_a_run_names_it(at_work: Working) -> None:
     assert (refused.status_code, "--min-accuracy" in refused.text) == (422, True), refused.text
 
 
+async def test_the_page_of_a_capped_run_says_once_how_to_go_on(at_work: Working) -> None:
+    """Its notice has words of pages alone, and a resume with a limit that is spent already is refused."""
+    begun = (await at_work.client.post("/api/runs/evaluate", json={**ASKED, "max_calls": 3})).json()["id"]
+    assert (await at_work.ended(begun))["status"] == "interrupted"
+    page = (await at_work.client.get(f"/runs/{begun}?wait=true", headers={"accept": "text/html"})).text
+    notice = (
+        "<p>The spending limit was reached and some results are missing: 3 of at most 3 requests spent so far. To continue, "
+        "raise or lift the limit under “Resume with other limits or prompts” in the menu Manage.</p>"
+    )
+    assert notice in page
+    assert "--max" not in page.partition("<main")[2].partition('title="')[0]
+    assert "Spent so far, resumes included" not in page
+    refused = await at_work.client.post(f"/runs/{begun}/resume", data={"max_calls": "3"})
+    assert (refused.status_code, refused.json()["detail"]) == (
+        422,
+        "Max calls: 3 are spent already: enter more than 3",
+    )
+    assert (await at_work.client.post(f"/runs/{begun}/resume", data={"max_calls": "4"})).status_code == 303
+    assert (await at_work.ended(begun))["status"] == "interrupted"
+
+
+async def test_samples_say_what_repeats_and_a_missing_result_mean(at_work: Working) -> None:
+    """With repeats a verdict is that of any of them; what a finished refinement left alone was not taken up."""
+    html = {"accept": "text/html"}
+    begun = (await at_work.client.post("/api/runs/evaluate", json={**ASKED, "repeats": 2})).json()["id"]
+    assert (await at_work.ended(begun))["status"] == "done"
+    page = (await at_work.client.get(f"/runs/{begun}/samples", headers=html)).text
+    assert '<option value="wrong">wrong in any repeat</option>' in page
+    refined = (await at_work.client.post("/api/runs/refine", json={"run": begun})).json()["id"]
+    assert (await at_work.ended(refined))["status"] == "done"
+    page = (await at_work.client.get(f"/runs/{refined}/samples", headers=html)).text
+    assert "not taken up" in page
+    assert "nothing yet" not in page
+
+
 async def test_a_run_is_stopped_gone_on_with_and_asked_anew(at_work: Working) -> None:
     """What a limit stops goes on once it is raised or lifted, and not before; failures are asked anew by kind."""
     client = at_work.client

@@ -4,6 +4,7 @@ import asyncio
 import importlib
 import logging
 import os
+import re
 import warnings
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
@@ -182,9 +183,10 @@ def provider_problem(model: str, api_base: str | None) -> str:
     try:
         litellm.get_llm_provider(model, api_base=api_base)
     except litellm.BadRequestError:
+        own_name = "NAME" if re.search(r"\s", model) else model[:80]
         return (
             f"LiteLLM knows no provider of {model[:80]!r}: write PROVIDER/MODEL, such as openai/gpt-5; for a server of your "
-            f"own that speaks OpenAI's format write hosted_vllm/{model[:80]}, and its address as api_base"
+            f"own that speaks OpenAI's format write hosted_vllm/{own_name}, and its address as api_base"
         )
     return ""
 

@@ -1,5 +1,6 @@
 """Pages that compare two runs, or two models of one run, with both answers as texts, or several runs side by side."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -51,7 +52,15 @@ from dokimasia.runs.reading.exporting import exported_rows
 from dokimasia.runs.reading.reporting import Redact
 from dokimasia.service.drawing import drawn, page
 from dokimasia.service.filtering import facets_of, groupings_of, home_version
-from dokimasia.service.pages.samples import BEGINNING, data_label, name_of, run_label, sample_link, with_run_names
+from dokimasia.service.pages.samples import (
+    BEGINNING,
+    absence_of,
+    data_label,
+    name_of,
+    run_label,
+    sample_link,
+    with_run_names,
+)
 from dokimasia.service.response_cache import keep
 from dokimasia.service.results import figures_of
 from dokimasia.service.sample_view import draw_sample, view_of
@@ -259,10 +268,11 @@ def _answer_pair(
         pieces = word_difference(*texts)
     factor = method_of(pair.first).scores.factor
     sides: list[SideAnswer] = []
-    for model, row, text, absent_kind in zip(pair.models, rows, texts, ("added", "removed"), strict=True):
+    runs = (pair.first, pair.second)
+    for run, model, row, text, absent_kind in zip(runs, pair.models, rows, texts, ("added", "removed"), strict=True):
         written = list(_as_written(text, [piece for piece in pieces if piece.kind != absent_kind]))
         if row is None:
-            sides.append(SideAnswer(model, None, "", "nothing yet", written))
+            sides.append(SideAnswer(model, None, "", absence_of(run), written))
             continue
         score = None if row.score is None else row.score * factor
         failure = redact(f"{row.failure}: {row.reason or ''}") if row.failure else ""
@@ -559,11 +569,15 @@ def _parts(service: Service, query: ComparisonQuery, part: str, show: str, numbe
     return parts
 
 
+_P_VALUE = re.compile(r"\((?:adjusted )?p (?:=|&lt;) [0-9.]+\)")
+"""A p-value in a sentence, which no line break may part."""
+
+
 def _with_names(figures: Markup, names: Mapping[str, str]) -> Markup:
-    """Return the figures of a comparison, with names of runs in place of the ids that the command line shows."""
+    """Return the figures of a comparison, with names of runs in place of ids, and p-values unbroken."""
     for id, name in names.items():
         figures = figures.replace(f"run {id}", escape(name))
-    return figures
+    return Markup(_P_VALUE.sub(lambda text: text[0].replace(" ", "\N{NO-BREAK SPACE}"), figures))
 
 
 def _shown_first(name: str, rows: Sequence[PartComparison], pair: ComparedPair) -> tuple[str, int, Markup, Markup]:

@@ -106,6 +106,8 @@ async def save_model(request: Request, service: TheService, person: Operator, co
             return RedirectResponse(f"/models?{urlencode({'saved': name})}#models", HTTPStatus.SEE_OTHER)
         except InputError as error:
             problem = str(error)
+    if "api_key_env" in faults:  # it may be a key, which must not appear on a page
+        values["api_key_env"] = ()
     return await run_in_threadpool(
         lambda: _models_page(
             request, service, person, edited=edited, values=values, faults=faults, problem=service.redact(problem)

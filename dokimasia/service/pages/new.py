@@ -14,7 +14,7 @@ from fastapi.responses import RedirectResponse, Response
 from pydantic import Field, JsonValue
 from starlette.concurrency import run_in_threadpool
 
-from dokimasia.datasets import Problem, open_dataset
+from dokimasia.datasets import Problem, open_dataset, parse_mapping
 from dokimasia.domain.sample import Sample
 from dokimasia.domain.wording import has_or_have
 from dokimasia.errors import ConfigError, InputError
@@ -208,7 +208,7 @@ async def filled(request: Request, service: TheService, person: Starter, method:
     places = RequestFiles(service.home, service.data_root)
     reply = FormReply(faults=faults, choices=places.uploads.choices(str(fields.get("data", ""))))
     if action == "data":
-        reply.data = await run_in_threadpool(_preview_data, fields, places)
+        reply.data = await run_in_threadpool(_preview_data, fields, places, labels_of(groups))
         reply.faults = {name: fault for name, fault in faults.items() if values[name]}
         return await run_in_threadpool(_form, request, service, definition, groups, values, reply)
     faults |= await run_in_threadpool(unknown_models, service, groups, fields)
@@ -333,7 +333,7 @@ def _form(
     )
 
 
-def _preview_data(request: Mapping[str, JsonValue], places: RequestFiles) -> DataPreview:
+def _preview_data(request: Mapping[str, JsonValue], places: RequestFiles, labels: Mapping[str, str]) -> DataPreview:
     """Return a preview of the data that a form names: the first samples and faults, or why it is not a data set."""
     blobs = MemoryBlobs()
     data = str(request.get("data") or "")
@@ -346,7 +346,11 @@ def _preview_data(request: Mapping[str, JsonValue], places: RequestFiles) -> Dat
         path: Path = places.file(data, "data")
         bring_reader(path)
         prompt = str(request.get("prompt") or "")
-        dataset = open_dataset(path, blobs=blobs, need_prompt=False, prompt=prompt or "–", limit=SHOWN_SAMPLES)
+        mapping = parse_mapping([str(text) for text in leaves(request.get("columns", []))])
+        limit = SHOWN_SAMPLES
+        if isinstance(chosen_limit := request.get("limit"), int):
+            limit = min(limit, chosen_limit)
+        dataset = open_dataset(path, mapping=mapping, blobs=blobs, need_prompt=False, prompt=prompt or "–", limit=limit)
         for sample in islice(dataset, SHOWN_FAULTS):
             if isinstance(sample, Problem):
                 problems.append(sample)
@@ -363,11 +367,11 @@ def _preview_data(request: Mapping[str, JsonValue], places: RequestFiles) -> Dat
         if (
             any(problem.line for problem in problems) and not preview.samples and not prompt
         ):  # lines without an id may lack a question, too
-            read_again = islice(open_dataset(path, blobs=blobs, limit=SHOWN_SAMPLES), SHOWN_FAULTS)
+            read_again = islice(open_dataset(path, mapping=mapping, blobs=blobs, limit=limit), SHOWN_FAULTS)
             problems = [problem for problem in read_again if isinstance(problem, Problem)]
-        preview.faults = [as_on_pages(places.shortened(fault)) for fault in _fault_messages(problems)]
+        preview.faults = [as_on_pages(places.shortened(fault), labels) for fault in _fault_messages(problems)]
     except InputError as problem:
-        preview.problem = as_on_pages(places.shortened(str(problem)).removeprefix("data: "))
+        preview.problem = as_on_pages(places.shortened(str(problem)).removeprefix("data: "), labels)
     if unasked:
         preview.unasked = _missing_question_message(unasked.pop(""), sorted(unasked))
     return preview

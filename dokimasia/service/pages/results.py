@@ -110,7 +110,7 @@ def standing(service: Service, run: Run) -> dict[str, object]:
     origin = forked_from(run)
     return {
         "run": run,
-        "why": "" if run.status == "waiting" else why_ended(service.home, run),
+        "why": "" if run.status == "waiting" else as_on_pages(_capitalized(why_ended(service.home, run))),
         "stem": file_stem(service.home, run),
         "label": labels_by_run.get(run.id, Label()),
         "called": run_label(labels_by_run, run),
@@ -136,6 +136,10 @@ def standing(service: Service, run: Run) -> dict[str, object]:
         "exports": [(name, *EXPORTS.get(name, (name.capitalize(), ""))) for name in (*FORMATS, *method.export.forms)],
         "lacking": {} if find_spec("pyarrow") else {"parquet": NO_PYARROW},
     }
+
+
+def _capitalized(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _data_page(service: Service, run: Run) -> str:

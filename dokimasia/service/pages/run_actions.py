@@ -8,6 +8,7 @@ from fastapi.responses import RedirectResponse, Response
 from pydantic import JsonValue, TypeAdapter, ValidationError
 from starlette.concurrency import run_in_threadpool
 
+from dokimasia.domain.ports import Spending
 from dokimasia.errors import ConfigError, InputError, list_faults
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.forking import ForkRequest
@@ -37,6 +38,7 @@ from dokimasia.service.wording import as_on_pages
 from dokimasia.storage.deletion import run_size
 from dokimasia.storage.naming import name_run, set_tags
 from dokimasia.storage.runs import Run
+from dokimasia.storage.spending import spent_by
 
 router = APIRouter(prefix="/runs/{run}")
 
@@ -73,8 +75,9 @@ async def cancel(service: TheService, person: Starter, run: str) -> Response:
 async def resume(request: Request, service: TheService, person: Starter, run: str) -> Response:
     """Resume a run, with any limits and prompts changed in the form."""
     form = await texts_of(request)
-    changes = await _changes_of_form(service, form, "resume")
-    return _redirect_to(await service.runner.resume(service.run(run), changes=changes, payer=person.payer))
+    row = service.run(run)
+    changes = await _changes_of_form(service, row, form, "resume")
+    return _redirect_to(await service.runner.resume(row, changes=changes, payer=person.payer))
 
 
 @router.post("/retry")
@@ -84,11 +87,10 @@ async def retry(request: Request, service: TheService, person: Starter, run: str
     kinds = form.get("kinds")
     if not kinds:
         raise ConfigError("no kind of failure is selected: select what to retry")
-    changes = await _changes_of_form(service, form, "retry")
+    row = service.run(run)
+    changes = await _changes_of_form(service, row, form, "retry")
     retried = retryable(",".join(kinds))
-    return _redirect_to(
-        await service.runner.resume(service.run(run), changes=changes, retry=retried, payer=person.payer)
-    )
+    return _redirect_to(await service.runner.resume(row, changes=changes, retry=retried, payer=person.payer))
 
 
 @router.get("/fork")
@@ -234,13 +236,35 @@ async def _request_of_form(
         return await run_in_threadpool(read_request, model, {**fields, **extra}, places)
 
 
-async def _changes_of_form(service: Service, form: Mapping[str, list[str]], verb: str) -> dict[str, JsonValue]:
+async def _changes_of_form(
+    service: Service, run: Run, form: Mapping[str, list[str]], verb: str
+) -> dict[str, JsonValue]:
     """Return the changes to a run's request in a form; errors name its fields."""
     groups = change_groups(GoneOn, form=verb)
     try:
-        return changes_in(await _request_of_form(service, GoneOn, form, groups, _lifted(form)))
+        changes = changes_in(await _request_of_form(service, GoneOn, form, groups, _lifted(form)))
+        _check_unspent(spent_by(service.home, run.id), changes)
     except InputError as problem:
         raise ConfigError(as_on_pages(str(problem), labels_of(groups))) from None
+    return changes
+
+
+def _check_unspent(spent: Spending, changes: Mapping[str, JsonValue]) -> None:
+    """Check that new limits leave something to spend.
+
+    Raises:
+        ConfigError: as much as a limit is spent already; the message names all such limits.
+    """
+    faults: list[str] = []
+    for name, amount in zip(LIMITS, (spent.cost, spent.calls, spent.tokens), strict=True):
+        limit = changes.get(name)
+        if isinstance(limit, int | float) and limit <= amount > 0:
+            number = f"{amount:.4g}" if name == "max_cost" else f"{amount}"
+            unit = "$" if name == "max_cost" else ""
+            verb = "is" if unit or amount == 1 else "are"
+            faults.append(f"{name}: {unit}{number} {verb} spent already: enter more than {number}")
+    if faults:
+        raise ConfigError("; ".join(faults))
 
 
 def _lifted(form: Mapping[str, list[str]]) -> dict[str, None]:

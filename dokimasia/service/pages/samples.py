@@ -360,6 +360,7 @@ def one_sample(
         ],
         images=[image.sha256 for image in value.images],
         done=bool(rows),
+        absence=absence_of(run),
         calls=len({key for row in rows for key in row.calls}),
         calls_link=f"/runs/{run.id}/calls/{quote(sample_id, safe='')}",
         comments=redact_texts([comment._asdict() for comment in comments_on(home, run.id, value.id)], service.redact),
@@ -490,7 +491,7 @@ def _table(
                 category=service.redact(sample.category or ""),
                 image=sample.images[0].sha256 if sample.images else "",
                 images=len(sample.images),
-                cells=[_cell(own_rows.get(name, ()), filterable.method) for name in columns],
+                cells=[_cell(own_rows.get(name, ()), filterable.method, absence_of(run)) for name in columns],
                 failures=_failure_counts(results.get(id, ())),
                 comments=filterable.commented.get(id, 0),
                 similarity=(filter.sample_query.similarities or {}).get(id),
@@ -534,10 +535,17 @@ RIGHTS: Mapping[frozenset[str], tuple[str, str]] = {
 """The sign and the tone of a cell, by the verdicts on its answers."""
 
 
-def _cell(rows: Sequence[ResultRow], method: AnyMethod) -> SampleCell:
-    """Return the outcome of a model's answers to a sample: mean score, verdict, failures, or their number."""
+def absence_of(run: Run) -> str:
+    """Return what a model's missing result means: not yet made, or, in a finished refinement, not taken up."""
+    if run.status == "done" and run.method == "refine":
+        return "not taken up"
+    return "nothing yet"
+
+
+def _cell(rows: Sequence[ResultRow], method: AnyMethod, absence: str) -> SampleCell:
+    """Return the outcome of a model's answers to a sample: mean score, verdict, failures, their number or absence."""
     if not rows:
-        return SampleCell("–", tone="muted", about="nothing yet")
+        return SampleCell("–", tone="muted", about=absence)
     failures = sorted({failure_label(row.failure) for row in rows if row.failure})
     scores = [row.score for row in rows if row.score is not None]
     verdicts = [row.verdict for row in rows if row.verdict in ("right", "wrong")]

@@ -5,7 +5,7 @@
   if (!button) return;
   const label = document.getElementById("ticked");
   const count = () => {
-    const ticked = document.querySelectorAll("input[name=compare]:checked").length;
+    const ticked = document.querySelectorAll("input[type=checkbox]:is([name=compare], [name=runs]):checked").length;
     button.disabled = !ticked;
     label.textContent = ticked ? `${ticked} ${ticked === 1 ? "run" : "runs"} selected` : "Select runs to compare";
   };
