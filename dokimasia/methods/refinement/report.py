@@ -108,7 +108,7 @@ def section(data: ReportData) -> Section:
 
 
 MOST_CONCLUDED = 3
-"""Maximum number of models in the conclusion."""
+"""Maximum number of models in the conclusion, those with the largest clear gains first."""
 
 
 def conclusion(data: ReportData) -> list[Cell]:
@@ -117,9 +117,25 @@ def conclusion(data: ReportData) -> list[Cell]:
     if not refinement.failed:
         return [_nothing_taken_up(refinement)]
     sentences: list[Cell] = [_taken_up_sentence(refinement)]
-    for name, model in list(refinement.models.items())[:MOST_CONCLUDED]:
+    by_gain = sorted(refinement.models.items(), key=lambda entry: -max(_clear_gains(entry[1]).values(), default=0.0))
+    for name, model in by_gain[:MOST_CONCLUDED]:
         sentences += _mended_most(name, model, refinement.arms)
+    if more := len(by_gain[MOST_CONCLUDED:]):
+        sentences.append(f"{figures.several(more, 'more model is', 'more models are')} in the table.")
     return sentences
+
+
+def _clear_gains(model: RefinedModel) -> dict[str, float]:
+    """Return a model's gains over answering again that are clear by interval and adjusted p-value, by strategy."""
+    clear: dict[str, float] = {}
+    for comparison, gains in model.gains.items():
+        arm, _, control = comparison.partition(" over ")
+        gain = gains.accuracy
+        if control != "again" or gain.difference is None or not _is_sure(gain.adjusted) or inconclusive(gain):
+            continue
+        if gain.difference.mean > 0:
+            clear[arm] = gain.difference.mean
+    return clear
 
 
 def _taken_up_sentence(refinement: RefinementFigures) -> str:
@@ -172,10 +188,18 @@ def _mended_most(name: str, model: RefinedModel, arms: Sequence[Arm]) -> Iterato
     gain = model.gains.get(f"{best[0]} over again")
     if gain is None or gain.accuracy.difference is None:
         yield (*sentence, ".")
-        return
-    points = _gain(gain.accuracy, percent=True)
-    against = ". Against answering again without feedback that is "
-    yield (*sentence, against, *spans(points), f" percentage points{_how_sure(gain.accuracy)}.")
+    else:
+        yield (*sentence, ". Against answering again without feedback that is ", *_gain_in_words(gain.accuracy))
+    clear = _clear_gains(model)
+    largest = max(clear, key=lambda arm: clear[arm], default=None)
+    if largest is not None and largest not in best:
+        words = _gain_in_words(model.gains[f"{largest} over again"].accuracy)
+        yield (f"Its largest clear gain over answering again is that of {largest}: ", *words)
+
+
+def _gain_in_words(gain: Gain) -> Sequence[str | Span]:
+    """Return a gain in accuracy and how certain it is, as the end of a sentence."""
+    return (*spans(_gain(gain, percent=True)), f" percentage points{_how_sure(gain)}.")
 
 
 def _how_sure(gain: Gain) -> str:
