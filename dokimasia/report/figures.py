@@ -212,8 +212,20 @@ def used(results: Used) -> str:
 
 
 def is_sure(p_value: float | None) -> bool:
-    """Return whether an adjusted p-value marks a difference as significant; false without a test."""
+    """Return whether a p-value marks a difference as significant; false without a test."""
     return p_value is not None and p_value <= SURE
+
+
+def disagree(difference: Limited | None, p_value: float | None) -> bool:
+    """Return whether the interval of a difference holds 0 although its p-value is at most `SURE`, or the reverse."""
+    if difference is None or difference.low is None or difference.high is None or p_value is None:
+        return False
+    return (difference.low <= 0 <= difference.high) == is_sure(p_value)
+
+
+def is_clear(difference: Limited | None, p_value: float | None) -> bool:
+    """Return whether a difference is beyond chance: by its p-value, with which its interval, if any, must agree."""
+    return is_sure(p_value) and not disagree(difference, p_value)
 
 
 def p_value(value: float | None, place: str = "") -> Span:

@@ -231,16 +231,8 @@ def test_the_lead_names_the_models_with_the_largest_clear_gains(mended: Finished
 @pytest.mark.parametrize(
     ("low", "adjusted", "says"),
     [
-        (
-            0.03,
-            0.078,
-            ", which is inconclusive: the interval leaves out 0, and the p-value adjusted for all comparisons is 0.078.",
-        ),
-        (
-            -0.03,
-            0.004,
-            ", which is inconclusive: the interval holds 0, and the p-value adjusted for all comparisons is 0.004.",
-        ),
+        (0.03, 0.078, "points. The interval and the p-value disagree (adjusted p = 0.078): this is inconclusive."),
+        (-0.03, 0.004, "points. The interval and the p-value disagree (adjusted p = 0.004): this is inconclusive."),
         (-0.03, 0.5, "(adjusted p = 0.500), which may be chance."),
         (0.03, 0.004, "(adjusted p = 0.004)."),
     ],

@@ -54,9 +54,17 @@ def test_undecided_answers_can_reverse_a_lead() -> None:
 
 
 def test_an_interval_with_zero_is_no_better() -> None:
-    """A small p-value beside an interval that holds 0 is not called better; a tie is called one."""
+    """A small p-value beside an interval that holds 0, and the reverse, is inconclusive; a tie is called a tie."""
     interval = Interval(mean=0.001, low=-0.01, high=0.1)
     lead = Lead(best="a", next_best="b", n=300, difference=interval, p_value=0.0001, samples_needed=None)
     assert said(lead).startswith("It is not clear whether a is better than b: the difference is 0.0 points")
+    assert said(lead).endswith("The interval and the p-value disagree (p < 0.001): this is inconclusive.")
+    reverse = lead.model_copy(
+        update={"difference": Interval(mean=0.2, low=0.1, high=0.3), "p_value": 0.06, "samples_needed": 900}
+    )
+    assert said(reverse).startswith("It is not clear whether a is better than b: the difference is +0.2 points")
+    assert said(reverse).endswith(
+        "on 300 samples. The interval and the p-value disagree (p = 0.060): this is inconclusive."
+    )
     assert said(of({"a": [1.0, 0.0], "b": [0.0, 1.0]})) == "a and b are equal in strict accuracy on 2 samples."
     assert of({"a": [1.0]}) is None

@@ -18,7 +18,7 @@ from dokimasia.methods.duel import (
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Chart, Column, Paragraph, Section, Span, Table, spans
 from dokimasia.report.charts import heat_chart, interval_chart, intervals_said
-from dokimasia.report.conclusions import MOST_SENTENCES, highest, of_each, strong, used_sentence
+from dokimasia.report.conclusions import MOST_SENTENCES, highest, inconclusive_sentence, of_each, strong, used_sentence
 from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.fields import Interval, TableRow, numbered_rows, pointer, rows_of
 from dokimasia.report.footnotes import disagreement
@@ -79,6 +79,8 @@ def conclusion(data: ReportData) -> list[Cell]:
             if pair.second == best and pair.first in others[:1] and pair.difference is not None:
                 gap = figures.measured(pair.difference, digits=0, signed=True)
                 end = ", which is beyond chance." if figures.is_sure(pair.adjusted) else ", which may be chance."
+                if figures.disagree(pair.difference, pair.adjusted):
+                    end = f". {inconclusive_sentence(f'adjusted {figures.p_text(pair.adjusted)}')}"
                 sentences.append(("Its lead over ", Span(pair.first, "strong"), " is ", *spans(gap), end))
     return [*sentences, _apart_sentence(run.pairs), used_sentence(run)]
 
@@ -221,11 +223,14 @@ def wins(data: ReportData) -> Section:
 
 
 def _apart_sentence(pairs: Sequence[ArenaPair]) -> str:
-    p_values = [pair.adjusted for pair in pairs if pair.adjusted is not None]
-    if not p_values:
+    tested = [pair for pair in pairs if pair.adjusted is not None]
+    if not tested:
         return "No pair could be tested for a difference of ratings."
-    distinct = sum(p_value <= figures.SURE for p_value in p_values)
-    return f"{distinct} of {len(p_values)} pairs are rated apart beyond chance (adjusted p at most {figures.SURE:g})."
+    distinct = sum(figures.is_clear(pair.difference, pair.adjusted) for pair in tested)
+    return (
+        f"{distinct} of {len(tested)} pairs are rated apart beyond chance (adjusted p at most {figures.SURE:g}, and an "
+        "interval without 0)."
+    )
 
 
 def places(data: ReportData) -> Section | None:

@@ -55,7 +55,7 @@ from dokimasia.report.charts import (
     paired_chart,
     repeats_chart,
 )
-from dokimasia.report.conclusions import MOST_SENTENCES, lead_sentences, used_sentence
+from dokimasia.report.conclusions import MOST_SENTENCES, inconclusive_sentence, lead_sentences, used_sentence
 from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.fields import Interval, StrictShare, TableRow, pointer, rows_of
 from dokimasia.report.sample_view import SampleView
@@ -334,8 +334,12 @@ def _lead(data: ReportData, best: str) -> list[Cell]:
                 ": part of the difference below is how much each says, not how correct it is.",
             )
         )
+    p_text = f"adjusted {figures.p_text(pair.adjusted)}"
     opening, where, verb = "Its lead over ", " is not significant: on the ", " the difference is "
-    if pair.sure:
+    end = f" ({p_text})."
+    if figures.disagree(gap, pair.adjusted):
+        where, end = ": on the ", f". {inconclusive_sentence(p_text)}"
+    elif pair.sure:
         opening, where, verb = "It is ahead of ", " on the ", " by "
     lines.append(
         (
@@ -347,7 +351,7 @@ def _lead(data: ReportData, best: str) -> list[Cell]:
             verb,
             Span(figures.signed_text(gap.mean), "strong"),
             figures.bracketed(gap, figures.signed_text),
-            f" (adjusted {figures.p_text(pair.adjusted)}).",
+            end,
         )
     )
     return lines

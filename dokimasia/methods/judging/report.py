@@ -15,7 +15,7 @@ from dokimasia.people.judgements import CeilingRow, ceiling_rows, ceiling_tables
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Chart, Column, Fold, Paragraph, Section, Span, Table, spans
 from dokimasia.report.charts import AXIS, KEYED, PALETTE, Figure, heat_trace, names_axis, plain_layout
-from dokimasia.report.conclusions import joined, of_each, used_sentence
+from dokimasia.report.conclusions import inconclusive_sentence, joined, of_each, used_sentence
 from dokimasia.report.data import Cut, Drawing, ReportData, Views
 from dokimasia.report.fields import Share, TableRow, numbered_rows, pointer, rows_of
 from dokimasia.report.footnotes import disagreement
@@ -164,10 +164,19 @@ def conclusion(data: ReportData) -> list[Cell]:
     for _, other in rivals[:1]:
         for gap in comparison.gaps:
             if gap.category is None and gap.judge == judge and {gap.first, gap.second} == {method, other}:
-                relation = "better than" if _is_better(gap, method) else "not better beyond chance than"
-                sentences.append((f"It is {relation} ", Span(other, "strong"), f" (adjusted p {_p_text(gap)})."))
+                sentences.append(_relation(gap, method, other))
     sentences += [_people_sentence(comparison), *_place_sentence(comparison.results[judge][method])]
     return [*sentences, used_sentence(comparison)]
+
+
+def _relation(gap: Gap, method: str, other: str) -> Cell:
+    """Return whether a method is better than the other method of a gap, or that the gap is inconclusive."""
+    p_text = f"adjusted {figures.p_text(gap.adjusted)}"
+    name = Span(other, "strong")
+    if figures.disagree(gap.difference, gap.adjusted):
+        return ("It is not clear whether it is better than ", name, f". {inconclusive_sentence(p_text)}")
+    relation = "better than" if _is_better(gap, method) else "not better beyond chance than"
+    return (f"It is {relation} ", name, f" ({p_text}).")
 
 
 def _is_better(gap: Gap, method: str) -> bool:
@@ -192,11 +201,6 @@ def _place_sentence(method: JudgedMethod) -> list[Cell]:
         f"Against the same other people it agrees in {percentage(ceiling.judge.mean, 1)}, a person in "
         f"{percentage(ceiling.people.mean, 1)}; {outcome}."
     ]
-
-
-def _p_text(gap: Gap) -> str:
-    text = figures.p_value(gap.adjusted).text
-    return text if text.startswith("<") else f"= {text}"
 
 
 def _by_category(categories: Sequence[str], shares: Mapping[str, Share], place: str) -> list[Cell]:

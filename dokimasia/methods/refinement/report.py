@@ -43,9 +43,10 @@ from dokimasia.report.blocks import (
     spans,
 )
 from dokimasia.report.charts import Point, interval_chart, intervals_said
+from dokimasia.report.conclusions import inconclusive_sentence
 from dokimasia.report.data import Cut, Drawing, Picture, ReportData, Views
 from dokimasia.report.fields import CountedRate, Interval, Limited, Rate, Share, TableRow, pointer
-from dokimasia.report.footnotes import disagreement, inconclusive
+from dokimasia.report.footnotes import disagreement
 from dokimasia.report.sections import provenance
 from dokimasia.report.tables import TableColumn, column, computed_column, labelled_table, part_column
 from dokimasia.runs.reading.reporting import pictures_of, select_samples
@@ -131,7 +132,7 @@ def _clear_gains(model: RefinedModel) -> dict[str, float]:
     for comparison, gains in model.gains.items():
         arm, _, control = comparison.partition(" over ")
         gain = gains.accuracy
-        if control != "again" or gain.difference is None or not _is_sure(gain.adjusted) or inconclusive(gain):
+        if control != "again" or gain.difference is None or not figures.is_clear(gain.difference, gain.adjusted):
             continue
         if gain.difference.mean > 0:
             clear[arm] = gain.difference.mean
@@ -199,15 +200,16 @@ def _mended_most(name: str, model: RefinedModel, arms: Sequence[Arm]) -> Iterato
 
 def _gain_in_words(gain: Gain) -> Sequence[str | Span]:
     """Return a gain in accuracy and how certain it is, as the end of a sentence."""
-    return (*spans(_gain(gain, percent=True)), f" percentage points{_how_sure(gain)}.")
+    return (*spans(_gain(gain, percent=True)), f" percentage points{_how_sure(gain)}")
 
 
 def _how_sure(gain: Gain) -> str:
-    """Return the adjusted p-value of a gain in words, and whether the gain is inconclusive or may be due to chance."""
-    if why := inconclusive(gain):
-        return f", which is inconclusive: {why}"
-    sure = "" if _is_sure(gain.adjusted) else ", which may be chance"
-    return f" (adjusted {figures.p_text(gain.adjusted)}){sure}"
+    """Return the end of a sentence: a gain's adjusted p-value, and whether it is inconclusive or may be chance."""
+    p_text = f"adjusted {figures.p_text(gain.adjusted)}"
+    if figures.disagree(gain.difference, gain.adjusted):
+        return f". {inconclusive_sentence(p_text)}"
+    sure = "" if figures.is_sure(gain.adjusted) else ", which may be chance"
+    return f" ({p_text}){sure}."
 
 
 def _arms_in_words(refinement: RefinementFigures) -> str:
@@ -446,7 +448,7 @@ def _point(label: str, gain: Gain, difference: Interval) -> Point:
         open_ends = (100 * gain.bounds.low, 100 * gain.bounds.high)
     low = None if difference.low is None else 100 * difference.low
     high = None if difference.high is None else 100 * difference.high
-    return Point(label, 100 * difference.mean, low, high, open_ends, hollow=not _is_sure(gain.adjusted))
+    return Point(label, 100 * difference.mean, low, high, open_ends, hollow=not figures.is_sure(gain.adjusted))
 
 
 def _arms(refinement: RefinementFigures) -> Table:
@@ -674,10 +676,6 @@ def _count_text(n_known: int, n: int) -> str:
     return str(n) if n_known == n else f"{n_known}/{n}"
 
 
-def _is_sure(adjusted: float | None) -> bool:
-    return adjusted is not None and adjusted <= figures.SURE
-
-
 def _share(rate: Rate | None, place: str) -> Span:
     return figures.NOTHING if rate is None else figures.measured_share(rate.share, f"{place}/share")
 
@@ -716,7 +714,7 @@ def _difference(difference: Interval, adjusted: float | None, place: str, *, per
         text = figures.signed_text(100 * value, 1) if percent else figures.signed_text(value, 2)
         return Span(text, tone, "" if percent else f"{place}/{name}", value)
 
-    mean = span(difference.mean, "mean", "strong" if _is_sure(adjusted) else "")
+    mean = span(difference.mean, "mean", "strong" if figures.is_sure(adjusted) else "")
     if difference.low is None or difference.high is None:
         return (mean, *_bracketed(figures.no_interval(difference)))
     return (mean, *_bracketed((span(difference.low, "low"), ", ", span(difference.high, "high"))))
