@@ -8,9 +8,9 @@ from functools import partial
 from pydantic import JsonValue
 
 from dokimasia.domain.identity import Value
-from dokimasia.domain.judgement import FAILURE_MEANINGS, FailureKind
+from dokimasia.domain.judgement import FAILURE_MEANINGS, OPEN_KINDS, FailureKind
 from dokimasia.domain.sample import ImageRef
-from dokimasia.domain.wording import has_or_have
+from dokimasia.domain.wording import has_or_have, is_or_are
 from dokimasia.methods.evaluation import differences
 from dokimasia.methods.evaluation.differences import pairs_of, rival_differences
 from dokimasia.methods.evaluation.figures import (
@@ -368,6 +368,13 @@ def _coverage_line(data: ReportData) -> Cell:
         return ""
     if not any(model.answers_scored for model in models.values()):
         return _none_scored(models)
+    n_failed = sum(sum(model.failed_answers.values()) for model in models.values())
+    n_open = sum(model.answers - model.answers_scored for model in models.values()) - n_failed
+    end = ")."
+    if n_failed:
+        end += " Failed answers are excluded from the mean; the bounds show how much they could change it."
+    if n_open > 0:
+        end += f" {figures.several(n_open, 'answer')} {is_or_are(n_open)} not yet scored."
     worst = _highest(incomplete)
     counts = [figures.scored_of(models[name], pointer("models", name)) for name in worst]
     return (
@@ -378,7 +385,7 @@ def _coverage_line(data: ReportData) -> Cell:
         *_joined(counts),
         " scored (",
         figures.share(models[worst[0]].coverage, pointer("models", worst[0], "coverage")),
-        "). Failed answers are excluded from the mean; the bounds show how much they could change it.",
+        end,
     )
 
 
@@ -792,6 +799,8 @@ def coverage(data: ReportData) -> Section:
     text = "No failures, so the best and worst case are the same."
     if data.facts.status != "done":
         text = "No item has failed so far."
+        if any(kind in OPEN_KINDS for kind in data.reasons):
+            text += " Open items are not yet scored."
     if data.reasons:
         rows: list[list[Cell]] = []
         for kind, reason in sorted(data.reasons.items()):
@@ -799,6 +808,7 @@ def coverage(data: ReportData) -> Section:
         columns = [Column(title, numeric=False) for title in ("kind", "what it means", "an example")]
         about = "Kinds of failure" if has_judge else "Kinds of failure, and what is undecided"
         blocks.append(Table(columns, rows, f"{about}, with an example of each"))
+    if any(kind not in OPEN_KINDS for kind in data.reasons):
         stays = "" if has_judge else "An undecided answer stays in it, as not right. "
         text = (
             f"Failed answers are excluded from the {figure} and counted by kind; the bounds show how much they could change "
