@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from dokimasia.domain.ports import Spending
 from dokimasia.report import figures
 from dokimasia.report.blocks import Cell, Span, plain, spans
 from dokimasia.report.fields import Interval, Lead, Used
@@ -94,7 +95,7 @@ def lead_sentences(
     return sentences
 
 
-def used_sentence(results: Used) -> str:
-    """Return the calls of a run and their cost as a sentence."""
-    text = figures.used(results)
+def used_sentence(results: Used, paid: Spending | None = None) -> str:
+    """Return the calls of a run, their cost, and what the run itself paid, as a sentence."""
+    text = figures.used(results, paid)
     return f"{text[:1].upper()}{text[1:]}."

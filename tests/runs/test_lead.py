@@ -1,8 +1,11 @@
 """The best of several against the next best: on samples that all have, with what undecided answers could change."""
 
+import pytest
+
+from dokimasia.domain.ports import Spending
 from dokimasia.report.blocks import plain
-from dokimasia.report.conclusions import lead_sentences
-from dokimasia.report.fields import Interval, Lead
+from dokimasia.report.conclusions import lead_sentences, used_sentence
+from dokimasia.report.fields import Interval, Lead, Used
 from dokimasia.runs.measures import lead_of
 
 
@@ -68,3 +71,18 @@ def test_an_interval_with_zero_is_no_better() -> None:
     )
     assert said(of({"a": [1.0, 0.0], "b": [0.0, 1.0]})) == "a and b are equal in strict accuracy on 2 samples."
     assert of({"a": [1.0]}) is None
+
+
+@pytest.mark.parametrize(
+    ("paid", "end"),
+    [
+        (None, "."),
+        (Spending(160, 9_000, 0.25), "."),
+        (Spending(152, 9_000, 0.2427), "."),
+        (Spending(40, 2_000, 0.0475), ", of which this run paid $0.0475."),
+        (Spending(), ", all from the ledger."),
+    ],
+)
+def test_what_a_run_paid_is_said_where_the_ledger_had_replies(paid: Spending | None, end: str) -> None:
+    """What the results rest on may have been paid for by earlier runs."""
+    assert used_sentence(Used(calls=152, cost=0.2427), paid) == f"152 calls, cost $0.2427{end}"

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
+from dokimasia.domain.ports import Spending
 from dokimasia.methods.arena.figures import ArenaFigures, ArenaModel, ArenaPair
 from dokimasia.methods.duel import (
     VERDICTS,
@@ -58,7 +59,7 @@ def ratings(data: ReportData) -> Section:
         column("words", only="page"),
     ]
     blocks.append(table(ArenaModel, rows, columns, "Models by rating"))
-    blocks += [Paragraph(text, "note") for text in _notes(run)]
+    blocks += [Paragraph(text, "note") for text in _notes(run, data.paid)]
     return Section("ratings", "Ratings", blocks, menu="Ratings")
 
 
@@ -69,9 +70,9 @@ def conclusion(data: ReportData) -> list[Cell]:
     if not rating_of:
         return ["No model has a rating."]
     if len(run.groups) > 1:
-        return [*_highest_of_groups(run, rating_of), used_sentence(run)]
+        return [*_highest_of_groups(run, rating_of), used_sentence(run, data.paid)]
     if len(rating_of) > 1 and (untestable := _untestable(run, rating_of)):
-        return [untestable, used_sentence(run)]
+        return [untestable, used_sentence(run, data.paid)]
     sentences: list[Cell] = [_highest_sentence(rating_of)]
     if len(highest(rating_of)) == 1:
         best, *others = sorted(rating_of, key=lambda name: (-rating_of[name].mean, name))
@@ -82,7 +83,7 @@ def conclusion(data: ReportData) -> list[Cell]:
                 if figures.disagree(pair.difference, pair.adjusted):
                     end = f". {inconclusive_sentence(f'adjusted {figures.p_text(pair.adjusted)}')}"
                 sentences.append(("Its lead over ", Span(pair.first, "strong"), " is ", *spans(gap), end))
-    return [*sentences, _apart_sentence(run.pairs), used_sentence(run)]
+    return [*sentences, _apart_sentence(run.pairs), used_sentence(run, data.paid)]
 
 
 def _highest_sentence(rated: Mapping[str, Interval]) -> Cell:
@@ -132,7 +133,7 @@ def _group_warnings(run: ArenaFigures) -> Iterator[str]:
             yield f"{', '.join(group.models)}: no finite rating, {group.reason}."
 
 
-def _notes(run: ArenaFigures) -> Iterator[str]:
+def _notes(run: ArenaFigures, paid: Spending | None) -> Iterator[str]:
     sees = "is shown the images" if run.judge_sees == "image" else "is not shown the images"
     yield (
         "Ratings are of the Bradley-Terry model with ties in Davidson's form, from wins, ties and losses in both orders of "
@@ -151,7 +152,7 @@ def _notes(run: ArenaFigures) -> Iterator[str]:
     )
     if failures:
         yield failures
-    yield f"{figures.used(run)}."
+    yield f"{figures.used(run, paid)}."
 
 
 def ranks(data: ReportData) -> Section | None:

@@ -167,7 +167,7 @@ def conclusion(data: ReportData) -> list[Cell]:
     if not data.judged and _has_undecided(evaluation.models):
         lines.append("With --judge, a judge decides the undecided answers.")
     lines += lead[1:]
-    return [*lines[: MOST_SENTENCES - 1], used_sentence(evaluation.together)]
+    return [*lines[: MOST_SENTENCES - 1], used_sentence(evaluation.together, data.paid)]
 
 
 def _mean_scores(data: ReportData) -> dict[str, Interval]:
@@ -637,7 +637,7 @@ def without_undecided(failures: Mapping[FailureKind, int]) -> dict[FailureKind, 
 def _notes(data: ReportData) -> list[Block]:
     evaluation, has_judge = evaluation_of(data), data.judged
     models = evaluation.models
-    total_usage = figures.used(evaluation.together)
+    total_usage = figures.used(evaluation.together, data.paid)
     right = "An answer is right if its final answer matches the reference. Rules decide where they can; "
     right += "otherwise the judge does. " if has_judge else "what they cannot is undecided. "
     if _has_undecided(models):

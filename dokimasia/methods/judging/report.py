@@ -157,7 +157,7 @@ def conclusion(data: ReportData) -> list[Cell]:
         accuracies.append((*spans(percent), f" % of {accuracy.n:,} comparisons"))
     if len(best) > 1:
         equal = (*spans(joined(names)), " agree best with people: ", *spans(of_each(accuracies)), ".")
-        return [equal, _people_sentence(comparison), used_sentence(comparison)]
+        return [equal, _people_sentence(comparison), used_sentence(comparison, data.paid)]
     judge, method = best[0]
     sentences: list[Cell] = [(*spans(names[0]), " agrees best with people: ", *spans(accuracies[0]), ".")]
     rivals = sorted((-share, other) for (name, other), share in shares.items() if name == judge and other != method)
@@ -166,7 +166,7 @@ def conclusion(data: ReportData) -> list[Cell]:
             if gap.category is None and gap.judge == judge and {gap.first, gap.second} == {method, other}:
                 sentences.append(_relation(gap, method, other))
     sentences += [_people_sentence(comparison), *_place_sentence(comparison.results[judge][method])]
-    return [*sentences, used_sentence(comparison)]
+    return [*sentences, used_sentence(comparison, data.paid)]
 
 
 def _relation(gap: Gap, method: str, other: str) -> Cell:
@@ -334,7 +334,7 @@ def cost(data: ReportData) -> Section:
         blocks.append(Chart(cost_and_accuracy(points, unit=unit), f"Accuracy over what a method used, in {unit}"))
     text = (
         "Each method is charged with all that it rests on, such as the chain that several share. "
-        f"All together: {figures.used(comparison)}."
+        f"All together: {figures.used(comparison, data.paid)}."
     )
     shared = sum(row.figures.calls for _, row in rows) - comparison.calls
     if shared:
