@@ -62,7 +62,8 @@ def command(context: click.Context, backend: Backend, tags: tuple[str, ...], met
 
 
 SPENT_NOTE = (
-    "spent: every call that was sent; `show RUN` counts the calls that results rest on, given-up ones left out."
+    "spent: every call that was sent; `show RUN` counts the calls that results rest on, given-up ones left out. Under a limit, "
+    "a call that was cut off counts at its estimated cost."
 )
 """The note below the list of runs."""
 

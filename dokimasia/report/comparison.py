@@ -8,7 +8,7 @@ from pydantic import Field, JsonValue
 from dokimasia.domain.identity import Value
 from dokimasia.domain.wording import percentage
 from dokimasia.report.blocks import Block, Cell, Column, Paragraph, Span, Table, plain, spans
-from dokimasia.report.conclusions import MOST_SENTENCES, as_paragraph
+from dokimasia.report.conclusions import MOST_SENTENCES, as_paragraph, inconclusive_sentence
 from dokimasia.report.data import SIMULATED_NOTE
 from dokimasia.report.fields import (
     Bounds,
@@ -26,7 +26,9 @@ from dokimasia.report.figures import (
     SPEAKING,
     SURE,
     allowing,
+    disagree,
     in_words,
+    is_clear,
     measured_share,
     no_interval,
     rate_text,
@@ -321,7 +323,7 @@ def sides_of(pair: ScoreComparison, *, own: bool) -> tuple[str, str]:
 
 def interval_and_test(compared: Iterable[tuple[str, ComparedMeans]]) -> Iterator[str]:
     """Yield notes for comparisons, each with its name, whose interval and p-value disagree or whose samples are all equal."""
-    disagree: list[str] = []
+    disagreeing: list[str] = []
     allowing_unseen: list[str] = []
     unchanged = False
     for name, means in compared:
@@ -330,20 +332,21 @@ def interval_and_test(compared: Iterable[tuple[str, ComparedMeans]]) -> Iterator
             continue
         if not changed.higher and not changed.lower:
             unchanged = True
-        elif _disagree(measured):
-            disagree.append(name)
-        elif measured.p_value <= SURE and measured.gap.low <= 0 <= measured.gap.high:
-            allowing_unseen.append(name)
-    if disagree:
+        elif disagree(measured.gap, measured.p_value):
+            if measured.gap.interval_method and measured.p_value <= SURE:
+                allowing_unseen.append(name)
+            else:
+                disagreeing.append(name)
+    if disagreeing:
         yield (
             "The interval (a bootstrap) and the p-value (sign flips) use different methods and disagree on "
-            f"{in_words(disagree)}: treat such a difference as inconclusive."
+            f"{in_words(disagreeing)}: treat such a difference as inconclusive."
         )
     if allowing_unseen:
         yield (
             f"The interval holds 0 although p is at most {SURE:g} on {in_words(allowing_unseen)}: it allows for images that were "
-            "not drawn, and the test asks only whether the differences on the drawn ones are chance. Take it that there is a "
-            "difference, and that its size is not known."
+            "not drawn, and the test asks only whether the differences on the drawn ones are chance. Treat such a difference "
+            "as inconclusive."
         )
     if unchanged:
         yield (
@@ -493,8 +496,8 @@ def _conclusion(pair: ScoreComparison, row: _Row, scale: tuple[float, float]) ->
     chance = f"This may be chance ({p_text})."
     if not row.compared.changed.higher and not row.compared.changed.lower:
         chance = "No sample differs."
-    elif _disagree(measured):
-        chance = f"The interval and the p-value disagree ({p_text}): this is inconclusive."
+    elif disagree(measured.gap, measured.p_value):
+        chance = inconclusive_sentence(p_text)
     elif direction_of(measured) is not None:
         chance = f"This is beyond chance ({p_text})."
         if outer is not None and outer.low <= 0 <= outer.high:
@@ -537,17 +540,9 @@ def direction_of(difference: MeanDifference, adjusted: float | None = None) -> L
     With a p-value that is adjusted for several comparisons, that too must be small.
     """
     p_value = max(difference.p_value, adjusted or 0.0)
-    if p_value > SURE or _disagree(difference):
+    if not is_clear(difference.gap, p_value):
         return None
     return "higher" if difference.gap.mean > 0 else "lower"
-
-
-def _disagree(difference: MeanDifference) -> bool:
-    """Return whether the bootstrap interval of a difference and its p-value contradict each other."""
-    gap = difference.gap
-    if gap.low is None or gap.high is None or gap.interval_method:
-        return False
-    return (gap.low <= 0 <= gap.high) == (difference.p_value <= SURE)
 
 
 def difference_cells(means: ComparedMeans, percent: bool = False, *, adjusted: float | None = None) -> list[Cell]:

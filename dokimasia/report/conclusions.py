@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from dokimasia.domain.ports import Spending
 from dokimasia.report import figures
 from dokimasia.report.blocks import Cell, Span, plain, spans
 from dokimasia.report.fields import Interval, Lead, Used
@@ -47,6 +48,11 @@ def strong(names: Sequence[str]) -> Sequence[str | Span]:
     return spans(joined([Span(name, "strong") for name in names]))
 
 
+def inconclusive_sentence(p_text: str) -> str:
+    """Return the sentence on a difference whose interval and p-value disagree; the p-value is in words."""
+    return f"The interval and the p-value disagree ({p_text}): this is inconclusive."
+
+
 def lead_sentences(
     lead: Lead | None, *, unit: str, measure: str, things: str = "samples", digits: int = 1, place: str = "/lead"
 ) -> list[Cell]:
@@ -65,12 +71,16 @@ def lead_sentences(
     where = f"on {lead.n:,} {things}"
     if lead.difference.mean == 0:
         return [f"{lead.best} and {lead.next_best} are equal in {measure} {where}."]
-    low = lead.difference.low
-    sure = lead.p_value <= figures.SURE and (low is None or low > 0)
+    sure = figures.is_clear(lead.difference, lead.p_value)
+    p_text = figures.p_text(lead.p_value)
     difference = figures.measured(lead.difference, f"{place}/difference", digits=digits, ends=digits, signed=not sure)
     number, *limits = spans(difference)
     best, next_best = Span(lead.best, "strong"), Span(lead.next_best, "strong")
-    size = (number, f" {unit}", *limits, f" {where} ({figures.p_text(lead.p_value)})")
+    size = (number, f" {unit}", *limits, f" {where}")
+    if figures.disagree(lead.difference, lead.p_value):
+        start = ("It is not clear whether ", best, " is better than ", next_best, ": the difference is ")
+        return [(*start, *size, f". {inconclusive_sentence(p_text)}")]
+    size = (*size, f" ({p_text})")
     if sure and lead.reversible:
         return [(best, " is ahead of ", next_best, " by ", *size, ", but undecided answers could reverse this.")]
     if sure:
@@ -85,7 +95,7 @@ def lead_sentences(
     return sentences
 
 
-def used_sentence(results: Used) -> str:
-    """Return the calls of a run and their cost as a sentence."""
-    text = figures.used(results)
+def used_sentence(results: Used, paid: Spending | None = None) -> str:
+    """Return the calls of a run, their cost, and what the run itself paid, as a sentence."""
+    text = figures.used(results, paid)
     return f"{text[:1].upper()}{text[1:]}."

@@ -9,6 +9,7 @@ from pydantic import AliasPath, BaseModel, Field, JsonValue
 
 from dokimasia.domain.call import STORED
 from dokimasia.domain.identity import JsonObject
+from dokimasia.domain.ports import Spending
 from dokimasia.domain.wording import is_or_are
 from dokimasia.report.blocks import Block, Cell, Section
 from dokimasia.report.fields import ForkedFrom, PassportUsed
@@ -164,6 +165,7 @@ class ReportData:
         summary: the figures as plain JSON, as in `show --json`.
         opening: the paragraphs with which the report begins, before the conclusion.
         figures: the figures as a model, which sections read with `figures_as`; None if the method computes JSON.
+        paid: what the run itself spent, without replies that the ledger had; None if that is not known.
         planted: values expected from planted parameters: scores by model or, for a refinement, accuracies by model and
             arm; None if nothing is known to be planted.
         differences: the method's paired differences of all pairs of models.
@@ -182,6 +184,7 @@ class ReportData:
     summary: JsonObject
     figures: BaseModel | None = None
     opening: Sequence[Cell] = ()
+    paid: Spending | None = None
     planted: JsonObject | None = None
     differences: Sequence[BaseModel | JsonObject] = ()
     repeats: Mapping[str, Sequence[BaseModel | JsonObject]] = field(

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from dokimasia.domain.judgement import OPEN_KINDS, FailureKind
+from dokimasia.domain.ports import Spending
 from dokimasia.domain.wording import percentage
 from dokimasia.report.blocks import Cell, Column, Span, Tone, spans
 from dokimasia.report.fields import CountedRate, Interval, Limited, ScoredCounts, Share, StrictShare, Used, pointer
@@ -206,14 +207,34 @@ def in_words(names: Sequence[str]) -> str:
     return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
 
 
-def used(results: Used) -> str:
-    """Return the usage of results in words: calls and US dollars."""
-    return f"{several(results.calls, 'call')}, cost {cost_of(results).text}"
+def used(results: Used, paid: Spending | None = None) -> str:
+    """Return the usage of results in words: calls, US dollars and, if the ledger had replies, what the run itself paid."""
+    text = f"{several(results.calls, 'call')}, cost {cost_of(results).text}"
+    if paid is None or not results.calls:
+        return text
+    if not paid.calls:
+        return f"{text}, all from the ledger"
+    paid_text = cost_text(paid.cost)
+    if results.cost is None or paid.cost >= results.cost or paid_text == cost_text(results.cost):
+        return text
+    return f"{text}, of which this run paid {paid_text}"
 
 
 def is_sure(p_value: float | None) -> bool:
-    """Return whether an adjusted p-value marks a difference as significant; false without a test."""
+    """Return whether a p-value marks a difference as significant; false without a test."""
     return p_value is not None and p_value <= SURE
+
+
+def disagree(difference: Limited | None, p_value: float | None) -> bool:
+    """Return whether the interval of a difference holds 0 although its p-value is at most `SURE`, or the reverse."""
+    if difference is None or difference.low is None or difference.high is None or p_value is None:
+        return False
+    return (difference.low <= 0 <= difference.high) == is_sure(p_value)
+
+
+def is_clear(difference: Limited | None, p_value: float | None) -> bool:
+    """Return whether a difference is beyond chance: by its p-value, with which its interval, if any, must agree."""
+    return is_sure(p_value) and not disagree(difference, p_value)
 
 
 def p_value(value: float | None, place: str = "") -> Span:

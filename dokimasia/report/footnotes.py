@@ -7,7 +7,7 @@ from typing import Protocol
 
 from dokimasia.report.blocks import Block, Paragraph, Table, with_texts
 from dokimasia.report.fields import Interval
-from dokimasia.report.figures import ALLOWING, NO_INTERVAL, SURE, p_value
+from dokimasia.report.figures import ALLOWING, NO_INTERVAL, SURE, disagree
 
 _ALLOWING = ALLOWING.replace(" ", r"\s")  # also where no line may break
 _MARKED = re.compile(rf"{NO_INTERVAL}(?P<reason>[^\[\]()]+)|{_ALLOWING}")
@@ -45,23 +45,9 @@ class AdjustedDifference(Protocol):
         ...
 
 
-def inconclusive(tested: AdjustedDifference) -> str:
-    """Return a description of how the interval and the adjusted p-value of a difference disagree; empty
-    if they do not.
-    """
-    gap = tested.difference
-    if gap is None or tested.adjusted is None or gap.low is None or gap.high is None:
-        return ""
-    holds_zero = gap.low <= 0 <= gap.high
-    if holds_zero != (tested.adjusted <= SURE):
-        return ""
-    interval = "the interval holds 0" if holds_zero else "the interval leaves out 0"
-    return f"{interval}, and the p-value adjusted for all comparisons is {p_value(tested.adjusted).text}"
-
-
 def disagreement(differences: Iterable[AdjustedDifference | None]) -> list[Block]:
     """Return the footnote on intervals that disagree with the adjusted test; empty if none of the differences does."""
-    if any(tested is not None and inconclusive(tested) for tested in differences):
+    if any(tested is not None and disagree(tested.difference, tested.adjusted) for tested in differences):
         return [Paragraph(DISAGREEMENT, "note")]
     return []
 

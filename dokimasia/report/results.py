@@ -8,10 +8,10 @@ from pydantic import Field
 from dokimasia.domain.identity import Value
 from dokimasia.report.blocks import Block, Cell, Column, Paragraph, Section, Span, Table
 from dokimasia.report.comparison import ChangedSample, ComparedMeans, difference_cells, direction_of
-from dokimasia.report.conclusions import MOST_SENTENCES, as_paragraph
+from dokimasia.report.conclusions import MOST_SENTENCES, as_paragraph, inconclusive_sentence
 from dokimasia.report.data import SIMULATED_NOTE, Drawing, ReportData
 from dokimasia.report.fields import Bounds, Count, Counts, Coverage, Display, Fraction, Interval
-from dokimasia.report.figures import NOTHING, bracketed, count, in_words, p_value, several, signed_text
+from dokimasia.report.figures import NOTHING, bracketed, count, disagree, in_words, p_value, several, signed_text
 from dokimasia.report.footnotes import disagreement
 
 FAILURE_TITLES = {
@@ -197,8 +197,13 @@ def _lead(comparison: ResultsComparison, pair: ResultsPair) -> Iterator[Cell]:
         chance = f"adjusted {chance}"
     size = (
         f": {comparison.text(gap.mean, signed=True)} {comparison.unit}{limits} on "
-        f"{several(pair.n_paired, 'item')} scored for both ({chance})."
+        f"{several(pair.n_paired, 'item')} scored for both"
     )
+    if disagree(gap, adjusted):
+        start = ("It is not clear whether ", names[0], " differs from ", names[1])
+        yield (*start, f"{size}. {inconclusive_sentence(chance)}")
+        return
+    size += f" ({chance})."
     if _is_sure(pair):
         yield (names[0], f" is {'better' if gap.mean > 0 else 'worse'} than ", names[1], size)
         return

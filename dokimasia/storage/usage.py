@@ -92,6 +92,11 @@ def usage_of(home: Home, run_id: str) -> RunUsage:
     return RunUsage({(kind, model, arm): _usage(*sums) for kind, model, arm, *sums in by_work}, _usage(*together))
 
 
+def has_calls_since(home: Home, run_id: str, moment: str) -> bool:
+    """Return whether a run's results rest on a call of this moment or later, in UTC and ISO format."""
+    return bool(home.all(f"SELECT 1 {_CALLS_OF} AND c.created_at >= ? LIMIT 1", (run_id, moment)))
+
+
 def total_usage(home: Home, run_id: str) -> LedgerUsage:
     """Return the usage of all of a run's items together, each call counted once."""
     sql = f"SELECT {_SUMS} FROM calls c WHERE c.rowid IN (SELECT c.rowid {_CALLS_OF})"

@@ -161,6 +161,19 @@ def test_verify_says_once_what_many_have(verb: Verb, evaluated: str, tmp_path: P
     assert f"so are {len(images) - 1} more" in " ".join(out.split())
 
 
+def test_open_answers_are_no_failures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a limit on spending left open is not yet scored: nothing failed, and nothing is excluded from the mean."""
+    data, home = str(tmp_path / "world.jsonl"), ["--home", str(tmp_path / "home")]
+    assert run(["sim", "make", data, "--samples", "20", "--seed", "1"]) == 0
+    asked = ["evaluate", data, "--judge", "sim/judge", "--models", "sim/weak,sim/strong", "--max-calls", "125"]
+    assert run([*asked, *home]) == 4
+    capsys.readouterr()
+    assert run(["show", "last", *home]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert re.search(r"scored \(\d+ %\)\. \d+ answers are not yet scored\.", shown)
+    assert "Failed answers" not in shown
+
+
 def test_runs_are_listed_and_deleted(verb: Verb, evaluated: str) -> None:
     """Listing stays as it was; deleting needs a yes, and a run that is not there is exit code 2."""
     listed = verb("runs")[1]

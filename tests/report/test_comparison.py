@@ -54,13 +54,15 @@ def test_a_difference_of_shares_is_that_of_the_shares_beside_it() -> None:
 
 
 def test_an_interval_that_allows_for_unseen_images_is_told_apart_from_a_contradiction() -> None:
-    """Beside a small p it is explained, not called inconclusive; an interval of the usual method is."""
+    """Beside a small p it has its own explanation; both it and an interval of the usual method are inconclusive."""
     usual = compared(-0.1, 1.1, 0.031)
     assert usual.difference is not None
     wide = usual.difference.model_copy(update={"interval_method": "gaffke"})
     allowing = usual.model_copy(update={"difference": wide})
     (note,) = interval_and_test([("score of a → b", allowing)])
     assert note.startswith("The interval holds 0 although p is at most 0.05 on score of a → b: it allows for images")
+    assert note.endswith("Treat such a difference as inconclusive.")
+    assert difference_cells(allowing)[2] == Span("+0.50", "strong")
     (contradiction,) = interval_and_test([("score of a → b", usual)])
     assert "disagree on score of a → b" in contradiction
     assert not list(interval_and_test([("score of a → b", compared(0.1, 0.9, 0.031))]))

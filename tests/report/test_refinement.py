@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -195,19 +196,43 @@ def test_the_lead_counts_answering_again_among_what_corrected_most(mended: Finis
     assert "sim/weak: peer corrects most, 75.0 %" in _whole_lead_of(replace(data, figures=None))
 
 
+def test_the_lead_names_the_models_with_the_largest_clear_gains(mended: Finished) -> None:
+    """Of more models than it names, those with the largest clear gains come first, in whatever order the run has them."""
+    data = mended.data()
+    models = data.summary["models"]
+    (model,) = models.values()
+    for arm, share in {"again": 0.1, "retry": 0.2, "self": 0.2, "peer": 0.9}.items():
+        model["arms"][arm]["accuracy"]["share"] = share
+    means = {"steady": 0.1, "weak": 0.129, "unclear": 0.5, "hasty": 0.333}
+    models.clear()
+    for name, mean in means.items():
+        copied = models[name] = deepcopy(model)
+        for comparison in copied["gains"].values():
+            comparison["accuracy"]["adjusted"] = 0.5
+        gain = copied["gains"]["peer over again"]["accuracy"]
+        gain["difference"] |= {
+            "mean": mean,
+            "low": -0.1 if name == "unclear" else 0.05,
+            "high": 0.6,
+            "no_interval": None,
+        }
+        gain["adjusted"] = 0.004
+    lead = _whole_lead_of(replace(data, figures=None))
+    assert lead.index("hasty: peer corrects most") < lead.index("weak: peer corrects most") < lead.index("steady: ")
+    assert "unclear" not in lead
+    assert lead.endswith("1 more model is in the table.")
+    self_gain = models["hasty"]["gains"]["self over again"]["accuracy"]
+    self_gain["difference"] |= {"mean": 0.4, "low": 0.1, "high": 0.6, "no_interval": None}
+    self_gain["adjusted"] = 0.004
+    lead = _whole_lead_of(replace(data, figures=None))
+    assert "Its largest clear gain over answering again is that of self: +40.0 [+10.0, +60.0] percentage points" in lead
+
+
 @pytest.mark.parametrize(
     ("low", "adjusted", "says"),
     [
-        (
-            0.03,
-            0.078,
-            ", which is inconclusive: the interval leaves out 0, and the p-value adjusted for all comparisons is 0.078.",
-        ),
-        (
-            -0.03,
-            0.004,
-            ", which is inconclusive: the interval holds 0, and the p-value adjusted for all comparisons is 0.004.",
-        ),
+        (0.03, 0.078, "points. The interval and the p-value disagree (adjusted p = 0.078): this is inconclusive."),
+        (-0.03, 0.004, "points. The interval and the p-value disagree (adjusted p = 0.004): this is inconclusive."),
         (-0.03, 0.5, "(adjusted p = 0.500), which may be chance."),
         (0.03, 0.004, "(adjusted p = 0.004)."),
     ],

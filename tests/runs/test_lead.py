@@ -1,8 +1,11 @@
 """The best of several against the next best: on samples that all have, with what undecided answers could change."""
 
+import pytest
+
+from dokimasia.domain.ports import Spending
 from dokimasia.report.blocks import plain
-from dokimasia.report.conclusions import lead_sentences
-from dokimasia.report.fields import Interval, Lead
+from dokimasia.report.conclusions import lead_sentences, used_sentence
+from dokimasia.report.fields import Interval, Lead, Used
 from dokimasia.runs.measures import lead_of
 
 
@@ -54,9 +57,32 @@ def test_undecided_answers_can_reverse_a_lead() -> None:
 
 
 def test_an_interval_with_zero_is_no_better() -> None:
-    """A small p-value beside an interval that holds 0 is not called better; a tie is called one."""
+    """A small p-value beside an interval that holds 0, and the reverse, is inconclusive; a tie is called a tie."""
     interval = Interval(mean=0.001, low=-0.01, high=0.1)
     lead = Lead(best="a", next_best="b", n=300, difference=interval, p_value=0.0001, samples_needed=None)
     assert said(lead).startswith("It is not clear whether a is better than b: the difference is 0.0 points")
+    assert said(lead).endswith("The interval and the p-value disagree (p < 0.001): this is inconclusive.")
+    reverse = lead.model_copy(
+        update={"difference": Interval(mean=0.2, low=0.1, high=0.3), "p_value": 0.06, "samples_needed": 900}
+    )
+    assert said(reverse).startswith("It is not clear whether a is better than b: the difference is +0.2 points")
+    assert said(reverse).endswith(
+        "on 300 samples. The interval and the p-value disagree (p = 0.060): this is inconclusive."
+    )
     assert said(of({"a": [1.0, 0.0], "b": [0.0, 1.0]})) == "a and b are equal in strict accuracy on 2 samples."
     assert of({"a": [1.0]}) is None
+
+
+@pytest.mark.parametrize(
+    ("paid", "end"),
+    [
+        (None, "."),
+        (Spending(160, 9_000, 0.25), "."),
+        (Spending(152, 9_000, 0.2427), "."),
+        (Spending(40, 2_000, 0.0475), ", of which this run paid $0.0475."),
+        (Spending(), ", all from the ledger."),
+    ],
+)
+def test_what_a_run_paid_is_said_where_the_ledger_had_replies(paid: Spending | None, end: str) -> None:
+    """What the results rest on may have been paid for by earlier runs."""
+    assert used_sentence(Used(calls=152, cost=0.2427), paid) == f"152 calls, cost $0.2427{end}"

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
+from dokimasia.domain.ports import Spending
 from dokimasia.methods.arena.figures import ArenaFigures, ArenaModel, ArenaPair
 from dokimasia.methods.duel import (
     VERDICTS,
@@ -18,7 +19,7 @@ from dokimasia.methods.duel import (
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Chart, Column, Paragraph, Section, Span, Table, spans
 from dokimasia.report.charts import heat_chart, interval_chart, intervals_said
-from dokimasia.report.conclusions import MOST_SENTENCES, highest, of_each, strong, used_sentence
+from dokimasia.report.conclusions import MOST_SENTENCES, highest, inconclusive_sentence, of_each, strong, used_sentence
 from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.fields import Interval, TableRow, numbered_rows, pointer, rows_of
 from dokimasia.report.footnotes import disagreement
@@ -58,7 +59,7 @@ def ratings(data: ReportData) -> Section:
         column("words", only="page"),
     ]
     blocks.append(table(ArenaModel, rows, columns, "Models by rating"))
-    blocks += [Paragraph(text, "note") for text in _notes(run)]
+    blocks += [Paragraph(text, "note") for text in _notes(run, data.paid)]
     return Section("ratings", "Ratings", blocks, menu="Ratings")
 
 
@@ -69,9 +70,9 @@ def conclusion(data: ReportData) -> list[Cell]:
     if not rating_of:
         return ["No model has a rating."]
     if len(run.groups) > 1:
-        return [*_highest_of_groups(run, rating_of), used_sentence(run)]
+        return [*_highest_of_groups(run, rating_of), used_sentence(run, data.paid)]
     if len(rating_of) > 1 and (untestable := _untestable(run, rating_of)):
-        return [untestable, used_sentence(run)]
+        return [untestable, used_sentence(run, data.paid)]
     sentences: list[Cell] = [_highest_sentence(rating_of)]
     if len(highest(rating_of)) == 1:
         best, *others = sorted(rating_of, key=lambda name: (-rating_of[name].mean, name))
@@ -79,8 +80,10 @@ def conclusion(data: ReportData) -> list[Cell]:
             if pair.second == best and pair.first in others[:1] and pair.difference is not None:
                 gap = figures.measured(pair.difference, digits=0, signed=True)
                 end = ", which is beyond chance." if figures.is_sure(pair.adjusted) else ", which may be chance."
+                if figures.disagree(pair.difference, pair.adjusted):
+                    end = f". {inconclusive_sentence(f'adjusted {figures.p_text(pair.adjusted)}')}"
                 sentences.append(("Its lead over ", Span(pair.first, "strong"), " is ", *spans(gap), end))
-    return [*sentences, _apart_sentence(run.pairs), used_sentence(run)]
+    return [*sentences, _apart_sentence(run.pairs), used_sentence(run, data.paid)]
 
 
 def _highest_sentence(rated: Mapping[str, Interval]) -> Cell:
@@ -130,7 +133,7 @@ def _group_warnings(run: ArenaFigures) -> Iterator[str]:
             yield f"{', '.join(group.models)}: no finite rating, {group.reason}."
 
 
-def _notes(run: ArenaFigures) -> Iterator[str]:
+def _notes(run: ArenaFigures, paid: Spending | None) -> Iterator[str]:
     sees = "is shown the images" if run.judge_sees == "image" else "is not shown the images"
     yield (
         "Ratings are of the Bradley-Terry model with ties in Davidson's form, from wins, ties and losses in both orders of "
@@ -149,7 +152,7 @@ def _notes(run: ArenaFigures) -> Iterator[str]:
     )
     if failures:
         yield failures
-    yield f"{figures.used(run)}."
+    yield f"{figures.used(run, paid)}."
 
 
 def ranks(data: ReportData) -> Section | None:
@@ -221,11 +224,14 @@ def wins(data: ReportData) -> Section:
 
 
 def _apart_sentence(pairs: Sequence[ArenaPair]) -> str:
-    p_values = [pair.adjusted for pair in pairs if pair.adjusted is not None]
-    if not p_values:
+    tested = [pair for pair in pairs if pair.adjusted is not None]
+    if not tested:
         return "No pair could be tested for a difference of ratings."
-    distinct = sum(p_value <= figures.SURE for p_value in p_values)
-    return f"{distinct} of {len(p_values)} pairs are rated apart beyond chance (adjusted p at most {figures.SURE:g})."
+    distinct = sum(figures.is_clear(pair.difference, pair.adjusted) for pair in tested)
+    return (
+        f"{distinct} of {len(tested)} pairs are rated apart beyond chance (adjusted p at most {figures.SURE:g}, and an "
+        "interval without 0)."
+    )
 
 
 def places(data: ReportData) -> Section | None:

@@ -7,6 +7,7 @@ from statistics import quantiles, stdev
 from typing import TypeVar
 
 from dokimasia.domain.call import WEIGHTS
+from dokimasia.domain.ports import Spending
 from dokimasia.domain.wording import percentage, shortened
 from dokimasia.methods.audit.analyses import (
     MOST_POINTS,
@@ -138,7 +139,7 @@ def scores(data: ReportData) -> Section:
     return Section(
         "scores",
         "Gated scores",
-        [*_warnings(audit), *_scores_chart(models, ranked), by_model, by_domain, *_notes(audit)],
+        [*_warnings(audit), *_scores_chart(models, ranked), by_model, by_domain, *_notes(audit, data.paid)],
         menu="Scores",
     )
 
@@ -170,7 +171,7 @@ def conclusion(data: ReportData) -> list[Cell]:
         sentences.append(
             f"{figures.several(failures, 'response')} failed or could not be judged; the bounds say what they leave open."
         )
-    return [*sentences, used_sentence(audit)]
+    return [*sentences, used_sentence(audit, data.paid)]
 
 
 def _overall(model: AuditedModel) -> float:
@@ -214,7 +215,7 @@ def _scores_chart(models: Mapping[str, AuditedModel], ranked: Sequence[str]) -> 
         yield Chart(chart, about)
 
 
-def _notes(audit: AuditFigures) -> Iterator[Block]:
+def _notes(audit: AuditFigures, paid: Spending | None) -> Iterator[Block]:
     yield Paragraph(
         "All figures but counts are in percent. Intervals are 95 % intervals clustered by samples that share an image: "
         "they speak of other images, not of other rubrics or another judge. A rubric that the judge did not answer is a "
@@ -226,7 +227,7 @@ def _notes(audit: AuditFigures) -> Iterator[Block]:
     rubrics = audit.rubrics
     yield Paragraph(
         f"{rubrics.must_right:,} must-right and {rubrics.easy_wrong:,} easy-wrong rubrics, {rubrics.checked:,} sets "
-        f"checked by a person; {figures.used(audit)}.",
+        f"checked by a person; {figures.used(audit, paid)}.",
         "note",
     )
 

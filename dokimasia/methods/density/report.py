@@ -30,7 +30,8 @@ def section(data: ReportData) -> Section:
     columns = [name_column("domain"), *field_columns("visual_complexity", "informativeness", "kept")]
     n_given = sum(domain.given for domain in filtered.domains.values())
     note = (
-        f"{filtered.n_rated:,} of {filtered.n:,} rated, {n_given:,} domains given by the data, {figures.used(filtered)}. "
+        f"{filtered.n_rated:,} of {filtered.n:,} rated, {n_given:,} domains given by the data, "
+        f"{figures.used(filtered, data.paid)}. "
         "Ratings from 1 to 10; 95 % intervals, clustered by image."
     )
     ratings = table(KeptSamples, rows, columns, "Ratings and what was kept")
@@ -44,7 +45,7 @@ def conclusion(data: ReportData) -> list[Cell]:
     unrated = filtered.n - filtered.n_rated
     if unrated:
         sentences.append(f"{figures.several(unrated, 'image has', 'images have')} no rating.")
-    return [*sentences, used_sentence(filtered)]
+    return [*sentences, used_sentence(filtered, data.paid)]
 
 
 def images(data: ReportData) -> Section | None:

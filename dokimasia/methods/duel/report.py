@@ -7,6 +7,7 @@ from typing import Any
 
 from dokimasia.agents.candidate import BLIND
 from dokimasia.domain.duel import AGAIN, TEXT
+from dokimasia.domain.ports import Spending
 from dokimasia.domain.wording import has_or_have, is_or_are
 from dokimasia.methods.duel.elsewhere import OC_SCORE, BesideScores, Elsewhere, ScoreCorrelation
 from dokimasia.methods.duel.figures import (
@@ -130,7 +131,7 @@ def duels(data: ReportData) -> Section:
     ]
     blocks.append(Only("terminal", (Paragraph(_columns_explained(run)),)))
     blocks.append(table(DuelledModel, rows, columns, f"Models against {run.baseline}"))
-    blocks += [Paragraph(text, "note") for text in _notes(run)]
+    blocks += [Paragraph(text, "note") for text in _notes(run, data.paid)]
     return Section("duels", f"Duels with {run.baseline}", blocks, menu="Duels")
 
 
@@ -175,7 +176,7 @@ def conclusion(data: ReportData) -> list[Cell]:
         sentences.append(
             f"{figures.several(failures, 'verdict')} failed and {is_or_are(failures)} not counted in these rates."
         )
-    return [*sentences, used_sentence(run)]
+    return [*sentences, used_sentence(run, data.paid)]
 
 
 def _against(reward: Interval) -> str:
@@ -260,7 +261,7 @@ def verdict_chart(models: Mapping[str, Verdicts]) -> Figure:
     }
 
 
-def _notes(run: DuelFigures) -> Iterator[str]:
+def _notes(run: DuelFigures, paid: Spending | None) -> Iterator[str]:
     sees = "is shown the images" if run.judge_sees == "image" else "is not shown the images"
     yield (
         f"Reward and win rate are the evaluated model's against {run.baseline}; equal answers are no wins. The judge "
@@ -288,7 +289,7 @@ def _notes(run: DuelFigures) -> Iterator[str]:
     )
     if failures:
         yield failures
-    yield f"{figures.used(run)}."
+    yield f"{figures.used(run, paid)}."
 
 
 def judged_in_one_order(models: Mapping[str, tuple[int, int]], subject: str) -> Iterator[str]:

@@ -8,9 +8,9 @@ from functools import partial
 from pydantic import JsonValue
 
 from dokimasia.domain.identity import Value
-from dokimasia.domain.judgement import FAILURE_MEANINGS, FailureKind
+from dokimasia.domain.judgement import FAILURE_MEANINGS, OPEN_KINDS, FailureKind
 from dokimasia.domain.sample import ImageRef
-from dokimasia.domain.wording import has_or_have
+from dokimasia.domain.wording import has_or_have, is_or_are
 from dokimasia.methods.evaluation import differences
 from dokimasia.methods.evaluation.differences import pairs_of, rival_differences
 from dokimasia.methods.evaluation.figures import (
@@ -55,7 +55,7 @@ from dokimasia.report.charts import (
     paired_chart,
     repeats_chart,
 )
-from dokimasia.report.conclusions import MOST_SENTENCES, lead_sentences, used_sentence
+from dokimasia.report.conclusions import MOST_SENTENCES, inconclusive_sentence, lead_sentences, used_sentence
 from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.fields import Interval, StrictShare, TableRow, pointer, rows_of
 from dokimasia.report.sample_view import SampleView
@@ -167,7 +167,7 @@ def conclusion(data: ReportData) -> list[Cell]:
     if not data.judged and _has_undecided(evaluation.models):
         lines.append("With --judge, a judge decides the undecided answers.")
     lines += lead[1:]
-    return [*lines[: MOST_SENTENCES - 1], used_sentence(evaluation.together)]
+    return [*lines[: MOST_SENTENCES - 1], used_sentence(evaluation.together, data.paid)]
 
 
 def _mean_scores(data: ReportData) -> dict[str, Interval]:
@@ -334,8 +334,12 @@ def _lead(data: ReportData, best: str) -> list[Cell]:
                 ": part of the difference below is how much each says, not how correct it is.",
             )
         )
+    p_text = f"adjusted {figures.p_text(pair.adjusted)}"
     opening, where, verb = "Its lead over ", " is not significant: on the ", " the difference is "
-    if pair.sure:
+    end = f" ({p_text})."
+    if figures.disagree(gap, pair.adjusted):
+        where, end = ": on the ", f". {inconclusive_sentence(p_text)}"
+    elif pair.sure:
         opening, where, verb = "It is ahead of ", " on the ", " by "
     lines.append(
         (
@@ -347,7 +351,7 @@ def _lead(data: ReportData, best: str) -> list[Cell]:
             verb,
             Span(figures.signed_text(gap.mean), "strong"),
             figures.bracketed(gap, figures.signed_text),
-            f" (adjusted {figures.p_text(pair.adjusted)}).",
+            end,
         )
     )
     return lines
@@ -364,6 +368,13 @@ def _coverage_line(data: ReportData) -> Cell:
         return ""
     if not any(model.answers_scored for model in models.values()):
         return _none_scored(models)
+    n_failed = sum(sum(model.failed_answers.values()) for model in models.values())
+    n_open = sum(model.answers - model.answers_scored for model in models.values()) - n_failed
+    end = ")."
+    if n_failed:
+        end += " Failed answers are excluded from the mean; the bounds show how much they could change it."
+    if n_open > 0:
+        end += f" {figures.several(n_open, 'answer')} {is_or_are(n_open)} not yet scored."
     worst = _highest(incomplete)
     counts = [figures.scored_of(models[name], pointer("models", name)) for name in worst]
     return (
@@ -374,7 +385,7 @@ def _coverage_line(data: ReportData) -> Cell:
         *_joined(counts),
         " scored (",
         figures.share(models[worst[0]].coverage, pointer("models", worst[0], "coverage")),
-        "). Failed answers are excluded from the mean; the bounds show how much they could change it.",
+        end,
     )
 
 
@@ -626,7 +637,7 @@ def without_undecided(failures: Mapping[FailureKind, int]) -> dict[FailureKind, 
 def _notes(data: ReportData) -> list[Block]:
     evaluation, has_judge = evaluation_of(data), data.judged
     models = evaluation.models
-    total_usage = figures.used(evaluation.together)
+    total_usage = figures.used(evaluation.together, data.paid)
     right = "An answer is right if its final answer matches the reference. Rules decide where they can; "
     right += "otherwise the judge does. " if has_judge else "what they cannot is undecided. "
     if _has_undecided(models):
@@ -788,6 +799,8 @@ def coverage(data: ReportData) -> Section:
     text = "No failures, so the best and worst case are the same."
     if data.facts.status != "done":
         text = "No item has failed so far."
+        if any(kind in OPEN_KINDS for kind in data.reasons):
+            text += " Open items are not yet scored."
     if data.reasons:
         rows: list[list[Cell]] = []
         for kind, reason in sorted(data.reasons.items()):
@@ -795,6 +808,7 @@ def coverage(data: ReportData) -> Section:
         columns = [Column(title, numeric=False) for title in ("kind", "what it means", "an example")]
         about = "Kinds of failure" if has_judge else "Kinds of failure, and what is undecided"
         blocks.append(Table(columns, rows, f"{about}, with an example of each"))
+    if any(kind not in OPEN_KINDS for kind in data.reasons):
         stays = "" if has_judge else "An undecided answer stays in it, as not right. "
         text = (
             f"Failed answers are excluded from the {figure} and counted by kind; the bounds show how much they could change "

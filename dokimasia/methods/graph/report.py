@@ -27,7 +27,7 @@ def section(data: ReportData) -> Section:
         ],
         "How the items ended",
     )
-    note = f"Graph {graph.graph}, version {graph.version}: {graph.samples:,} samples, {figures.used(graph)}."
+    note = f"Graph {graph.graph}, version {graph.version}: {graph.samples:,} samples, {figures.used(graph, data.paid)}."
     return Section("graph", "Items", (counts, Paragraph(note, "note")))
 
 
@@ -37,7 +37,10 @@ def conclusion(data: ReportData) -> list[Cell]:
     n, n_finished = sum(model.n for model in graph.models.values()), 0
     for model in graph.models.values():
         n_finished += model.made + model.scored
-    return [f"{n_finished:,} of {figures.several(n, 'item')} of graph {graph.graph} finished.", used_sentence(graph)]
+    return [
+        f"{n_finished:,} of {figures.several(n, 'item')} of graph {graph.graph} finished.",
+        used_sentence(graph, data.paid),
+    ]
 
 
 def items_section(data: ReportData) -> Section | None:

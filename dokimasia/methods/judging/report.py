@@ -15,7 +15,7 @@ from dokimasia.people.judgements import CeilingRow, ceiling_rows, ceiling_tables
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Chart, Column, Fold, Paragraph, Section, Span, Table, spans
 from dokimasia.report.charts import AXIS, KEYED, PALETTE, Figure, heat_trace, names_axis, plain_layout
-from dokimasia.report.conclusions import joined, of_each, used_sentence
+from dokimasia.report.conclusions import inconclusive_sentence, joined, of_each, used_sentence
 from dokimasia.report.data import Cut, Drawing, ReportData, Views
 from dokimasia.report.fields import Share, TableRow, numbered_rows, pointer, rows_of
 from dokimasia.report.footnotes import disagreement
@@ -157,17 +157,26 @@ def conclusion(data: ReportData) -> list[Cell]:
         accuracies.append((*spans(percent), f" % of {accuracy.n:,} comparisons"))
     if len(best) > 1:
         equal = (*spans(joined(names)), " agree best with people: ", *spans(of_each(accuracies)), ".")
-        return [equal, _people_sentence(comparison), used_sentence(comparison)]
+        return [equal, _people_sentence(comparison), used_sentence(comparison, data.paid)]
     judge, method = best[0]
     sentences: list[Cell] = [(*spans(names[0]), " agrees best with people: ", *spans(accuracies[0]), ".")]
     rivals = sorted((-share, other) for (name, other), share in shares.items() if name == judge and other != method)
     for _, other in rivals[:1]:
         for gap in comparison.gaps:
             if gap.category is None and gap.judge == judge and {gap.first, gap.second} == {method, other}:
-                relation = "better than" if _is_better(gap, method) else "not better beyond chance than"
-                sentences.append((f"It is {relation} ", Span(other, "strong"), f" (adjusted p {_p_text(gap)})."))
+                sentences.append(_relation(gap, method, other))
     sentences += [_people_sentence(comparison), *_place_sentence(comparison.results[judge][method])]
-    return [*sentences, used_sentence(comparison)]
+    return [*sentences, used_sentence(comparison, data.paid)]
+
+
+def _relation(gap: Gap, method: str, other: str) -> Cell:
+    """Return whether a method is better than the other method of a gap, or that the gap is inconclusive."""
+    p_text = f"adjusted {figures.p_text(gap.adjusted)}"
+    name = Span(other, "strong")
+    if figures.disagree(gap.difference, gap.adjusted):
+        return ("It is not clear whether it is better than ", name, f". {inconclusive_sentence(p_text)}")
+    relation = "better than" if _is_better(gap, method) else "not better beyond chance than"
+    return (f"It is {relation} ", name, f" ({p_text}).")
 
 
 def _is_better(gap: Gap, method: str) -> bool:
@@ -192,11 +201,6 @@ def _place_sentence(method: JudgedMethod) -> list[Cell]:
         f"Against the same other people it agrees in {percentage(ceiling.judge.mean, 1)}, a person in "
         f"{percentage(ceiling.people.mean, 1)}; {outcome}."
     ]
-
-
-def _p_text(gap: Gap) -> str:
-    text = figures.p_value(gap.adjusted).text
-    return text if text.startswith("<") else f"= {text}"
 
 
 def _by_category(categories: Sequence[str], shares: Mapping[str, Share], place: str) -> list[Cell]:
@@ -330,7 +334,7 @@ def cost(data: ReportData) -> Section:
         blocks.append(Chart(cost_and_accuracy(points, unit=unit), f"Accuracy over what a method used, in {unit}"))
     text = (
         "Each method is charged with all that it rests on, such as the chain that several share. "
-        f"All together: {figures.used(comparison)}."
+        f"All together: {figures.used(comparison, data.paid)}."
     )
     shared = sum(row.figures.calls for _, row in rows) - comparison.calls
     if shared:

@@ -166,7 +166,7 @@ def conclusion(data: ReportData) -> list[Cell]:
         f"{len(analysis.modes)} failure modes, counted on {failed_group.n_scored:,} of {failed_group.there:,} "
         f"failed criteria and {met_group.n_scored:,} that were met, by {analysis.judge}, which knew neither scores nor models."
     )
-    return [*sentences, used_sentence(analysis)]
+    return [*sentences, used_sentence(analysis, data.paid)]
 
 
 def _most_frequent_mode(analysis: ModesFigures) -> Cell:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from dokimasia.domain.blindspots import NEUTRAL
+from dokimasia.domain.ports import Spending
 from dokimasia.domain.sample import ImageRef
 from dokimasia.methods.perturb.figures import (
     PerturbFigures,
@@ -82,7 +83,7 @@ def section(data: ReportData) -> Section:
     if perturbing.own_work:
         blocks.append(Paragraph(f"{OWN_WORK.format(checker=perturbing.checker)}.", "warning"))
     blocks.append(labelled_table(Perturbing, ("dimension",), rows, COLUMNS, "Perturbations by dimension"))
-    blocks += [Paragraph(note, "note") for note in _notes(perturbing)]
+    blocks += [Paragraph(note, "note") for note in _notes(perturbing, data.paid)]
     return Section("perturbations", "Perturbations", tuple(blocks))
 
 
@@ -96,7 +97,7 @@ def conclusion(data: ReportData) -> list[Cell]:
     if perturbing.checker is not None and perturbing.agreed.n:
         agreed = figures.share_of(perturbing.agreed, "/agreed")
         sentences.append((f"{perturbing.checker} agrees with ", *spans(agreed), " of those that it checked."))
-    return [*sentences, used_sentence(perturbing)]
+    return [*sentences, used_sentence(perturbing, data.paid)]
 
 
 def labels(data: ReportData) -> Section:
@@ -172,7 +173,7 @@ def _gold(item: PerturbItemView, cut: Cut, pictures: Mapping[str, Picture]) -> I
         yield Paragraph(f"The checker finds it wrong, and nothing is made from it: {item.gold_wrong}", "warning")
 
 
-def _notes(perturbing: PerturbFigures) -> Iterator[str]:
+def _notes(perturbing: PerturbFigures, paid: Spending | None) -> Iterator[str]:
     golds = perturbing.golds
     if NEUTRAL not in perturbing.dimensions:
         yield f"{NO_NEUTRAL[0].upper()}{NO_NEUTRAL[1:]}."
@@ -192,7 +193,7 @@ def _notes(perturbing: PerturbFigures) -> Iterator[str]:
             f"Checked by {perturbing.checker}{unaware}: {perturbing.checked:,} of {perturbing.made:,}. What it doubts is "
             "kept, and shown to the people who decide."
         )
-    yield f"{figures.used(perturbing)}. 95 % intervals, clustered by image."
+    yield f"{figures.used(perturbing, paid)}. 95 % intervals, clustered by image."
     yield f"`dokimasia show {perturbing.run} --sample ID` shows what was changed in a sample.{_signs(perturbing)}"
 
 

@@ -268,7 +268,7 @@ def conclusion(data: ReportData) -> list[Cell]:
     for task in tasks_of(data):
         if task.figures.shown:
             headlines.append(headline(task.task, measured_judges(task)))
-    return [*headlines, used_sentence(data.figures_as(ProbeFigures))]
+    return [*headlines, used_sentence(data.figures_as(ProbeFigures), data.paid)]
 
 
 def _main_table(task: TaskReport) -> Table:

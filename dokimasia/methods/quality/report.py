@@ -38,8 +38,8 @@ def section(data: ReportData) -> Section:
     ]
     note = (
         f"Rated by {quality.judge}, {quality.n_rated:,} of {quality.n:,} criteria of run {quality.source}, "
-        f"{figures.used(quality)}. 1 to 3, higher is better; 95 % intervals, clustered by image. Over all, each criterion "
-        "that was drawn counts alike, however many its category has."
+        f"{figures.used(quality, data.paid)}. 1 to 3, higher is better; 95 % intervals, clustered by image. Over all, each "
+        "criterion that was drawn counts alike, however many its category has."
     )
     blocks: list[Block] = []
     if quality.own_criteria:
@@ -56,7 +56,7 @@ def conclusion(data: ReportData) -> list[Cell]:
         if rating is not None:
             sentences.append((f"Mean {name} ", *spans(figures.measured(rating, f"/{name}", ends=2)), " of 3."))
     sentences.append(f"{quality.n_rated:,} of {figures.several(quality.n, 'criterion', 'criteria')} were rated.")
-    return [*sentences, used_sentence(quality)]
+    return [*sentences, used_sentence(quality, data.paid)]
 
 
 def _rated_cell(row: TableRow[CriteriaRating]) -> Cell:

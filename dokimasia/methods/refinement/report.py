@@ -43,9 +43,10 @@ from dokimasia.report.blocks import (
     spans,
 )
 from dokimasia.report.charts import Point, interval_chart, intervals_said
+from dokimasia.report.conclusions import inconclusive_sentence
 from dokimasia.report.data import Cut, Drawing, Picture, ReportData, Views
 from dokimasia.report.fields import CountedRate, Interval, Limited, Rate, Share, TableRow, pointer
-from dokimasia.report.footnotes import disagreement, inconclusive
+from dokimasia.report.footnotes import disagreement
 from dokimasia.report.sections import provenance
 from dokimasia.report.tables import TableColumn, column, computed_column, labelled_table, part_column
 from dokimasia.runs.reading.reporting import pictures_of, select_samples
@@ -108,7 +109,7 @@ def section(data: ReportData) -> Section:
 
 
 MOST_CONCLUDED = 3
-"""Maximum number of models in the conclusion."""
+"""Maximum number of models in the conclusion, those with the largest clear gains first."""
 
 
 def conclusion(data: ReportData) -> list[Cell]:
@@ -117,9 +118,25 @@ def conclusion(data: ReportData) -> list[Cell]:
     if not refinement.failed:
         return [_nothing_taken_up(refinement)]
     sentences: list[Cell] = [_taken_up_sentence(refinement)]
-    for name, model in list(refinement.models.items())[:MOST_CONCLUDED]:
+    by_gain = sorted(refinement.models.items(), key=lambda entry: -max(_clear_gains(entry[1]).values(), default=0.0))
+    for name, model in by_gain[:MOST_CONCLUDED]:
         sentences += _mended_most(name, model, refinement.arms)
+    if more := len(by_gain[MOST_CONCLUDED:]):
+        sentences.append(f"{figures.several(more, 'more model is', 'more models are')} in the table.")
     return sentences
+
+
+def _clear_gains(model: RefinedModel) -> dict[str, float]:
+    """Return a model's gains over answering again that are clear by interval and adjusted p-value, by strategy."""
+    clear: dict[str, float] = {}
+    for comparison, gains in model.gains.items():
+        arm, _, control = comparison.partition(" over ")
+        gain = gains.accuracy
+        if control != "again" or gain.difference is None or not figures.is_clear(gain.difference, gain.adjusted):
+            continue
+        if gain.difference.mean > 0:
+            clear[arm] = gain.difference.mean
+    return clear
 
 
 def _taken_up_sentence(refinement: RefinementFigures) -> str:
@@ -172,18 +189,27 @@ def _mended_most(name: str, model: RefinedModel, arms: Sequence[Arm]) -> Iterato
     gain = model.gains.get(f"{best[0]} over again")
     if gain is None or gain.accuracy.difference is None:
         yield (*sentence, ".")
-        return
-    points = _gain(gain.accuracy, percent=True)
-    against = ". Against answering again without feedback that is "
-    yield (*sentence, against, *spans(points), f" percentage points{_how_sure(gain.accuracy)}.")
+    else:
+        yield (*sentence, ". Against answering again without feedback that is ", *_gain_in_words(gain.accuracy))
+    clear = _clear_gains(model)
+    largest = max(clear, key=lambda arm: clear[arm], default=None)
+    if largest is not None and largest not in best:
+        words = _gain_in_words(model.gains[f"{largest} over again"].accuracy)
+        yield (f"Its largest clear gain over answering again is that of {largest}: ", *words)
+
+
+def _gain_in_words(gain: Gain) -> Sequence[str | Span]:
+    """Return a gain in accuracy and how certain it is, as the end of a sentence."""
+    return (*spans(_gain(gain, percent=True)), f" percentage points{_how_sure(gain)}")
 
 
 def _how_sure(gain: Gain) -> str:
-    """Return the adjusted p-value of a gain in words, and whether the gain is inconclusive or may be due to chance."""
-    if why := inconclusive(gain):
-        return f", which is inconclusive: {why}"
-    sure = "" if _is_sure(gain.adjusted) else ", which may be chance"
-    return f" (adjusted {figures.p_text(gain.adjusted)}){sure}"
+    """Return the end of a sentence: a gain's adjusted p-value, and whether it is inconclusive or may be chance."""
+    p_text = f"adjusted {figures.p_text(gain.adjusted)}"
+    if figures.disagree(gain.difference, gain.adjusted):
+        return f". {inconclusive_sentence(p_text)}"
+    sure = "" if figures.is_sure(gain.adjusted) else ", which may be chance"
+    return f" ({p_text}){sure}."
 
 
 def _arms_in_words(refinement: RefinementFigures) -> str:
@@ -422,7 +448,7 @@ def _point(label: str, gain: Gain, difference: Interval) -> Point:
         open_ends = (100 * gain.bounds.low, 100 * gain.bounds.high)
     low = None if difference.low is None else 100 * difference.low
     high = None if difference.high is None else 100 * difference.high
-    return Point(label, 100 * difference.mean, low, high, open_ends, hollow=not _is_sure(gain.adjusted))
+    return Point(label, 100 * difference.mean, low, high, open_ends, hollow=not figures.is_sure(gain.adjusted))
 
 
 def _arms(refinement: RefinementFigures) -> Table:
@@ -650,10 +676,6 @@ def _count_text(n_known: int, n: int) -> str:
     return str(n) if n_known == n else f"{n_known}/{n}"
 
 
-def _is_sure(adjusted: float | None) -> bool:
-    return adjusted is not None and adjusted <= figures.SURE
-
-
 def _share(rate: Rate | None, place: str) -> Span:
     return figures.NOTHING if rate is None else figures.measured_share(rate.share, f"{place}/share")
 
@@ -692,7 +714,7 @@ def _difference(difference: Interval, adjusted: float | None, place: str, *, per
         text = figures.signed_text(100 * value, 1) if percent else figures.signed_text(value, 2)
         return Span(text, tone, "" if percent else f"{place}/{name}", value)
 
-    mean = span(difference.mean, "mean", "strong" if _is_sure(adjusted) else "")
+    mean = span(difference.mean, "mean", "strong" if figures.is_sure(adjusted) else "")
     if difference.low is None or difference.high is None:
         return (mean, *_bracketed(figures.no_interval(difference)))
     return (mean, *_bracketed((span(difference.low, "low"), ", ", span(difference.high, "high"))))

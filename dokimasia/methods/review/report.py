@@ -48,7 +48,7 @@ def section(data: ReportData) -> Section:
         blocks.append(Paragraph(f"Incomplete, because too few were heard: {failure_counts} ({members}).", "warning"))
     if review.protocol == "published":
         blocks.append(Paragraph("Protocol published: no candidate was kept, and every vote had to come.", "note"))
-    blocks.append(Only("terminal", (Paragraph(f"{review.n} samples, {figures.used(review)}", "note"),)))
+    blocks.append(Only("terminal", (Paragraph(f"{review.n} samples, {figures.used(review, data.paid)}", "note"),)))
     return Section("review", "Peer review", blocks, menu="Review")
 
 
@@ -59,7 +59,7 @@ def conclusion(data: ReportData) -> list[Cell]:
     incomplete = review.verdicts.get("incomplete", 0)
     if incomplete:
         sentences.append(f"{figures.several(incomplete, 'review is', 'reviews are')} incomplete.")
-    return [*sentences, used_sentence(review)]
+    return [*sentences, used_sentence(review, data.paid)]
 
 
 def _lead(review: ReviewFigures) -> Cell:

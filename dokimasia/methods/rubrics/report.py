@@ -53,7 +53,7 @@ def section(data: ReportData) -> Section:
     for name, title in STREAMS.items():
         rows.append([Span(title, "strong"), cell(table_row, name), cell(table_row, "per_sample", name)])
     columns = (Column("stream", numeric=False), Column("rubrics"), Column("per sample"))
-    usage = figures.used(run)
+    usage = figures.used(run, data.paid)
     blocks = (
         *_warnings(run),
         Table(columns, rows, "Rubrics, together and a sample"),
@@ -75,7 +75,7 @@ def conclusion(data: ReportData) -> list[Cell]:
         sentences.append(
             ("They catch ", *spans(figures.share_of(caught_share, "/power/caught")), " of the planted errors.")
         )
-    return [*sentences, used_sentence(run)]
+    return [*sentences, used_sentence(run, data.paid)]
 
 
 def _warnings(run: RubricsFigures) -> Iterator[Block]:

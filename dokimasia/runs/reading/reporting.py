@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from dokimasia.domain.call import STORED, ModelSpec
 from dokimasia.domain.duel import REFERENCE
 from dokimasia.domain.identity import Value, unit_interval
+from dokimasia.domain.ports import Spending
 from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import ConfigError, InputError, StorageError
 from dokimasia.report.data import Added, ModelFacts, Picture, PromptFacts, ReportData, Role, RunFacts, Selection
@@ -24,6 +25,8 @@ from dokimasia.runs.reading.inspection import items_of_run
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.questions import open_questions
 from dokimasia.storage.runs import Run
+from dokimasia.storage.spending import spent_by
+from dokimasia.storage.usage import has_calls_since
 from dokimasia.version import __version__
 
 ROLES: Mapping[str, Role] = {
@@ -213,6 +216,12 @@ class ReportFile(NamedTuple):
     samples: int
 
 
+def _paid(home: Home, run: Run) -> Spending | None:
+    """Return a run's spending; None if none is stored although calls of it are newer than the run."""
+    paid = spent_by(home, run.id)
+    return paid if paid.calls or not has_calls_since(home, run.id, run.created_at) else None
+
+
 def run_data(home: Home, run: Run, figures: RunFigures | None = None) -> ReportData:
     """Return the data of a run for the terminal: its facts, its figures, and its items, if any.
 
@@ -240,6 +249,7 @@ def run_data(home: Home, run: Run, figures: RunFigures | None = None) -> ReportD
         as_json(figures),
         figures if isinstance(figures, BaseModel) else None,
         opening=method.report.opening(home, run) if method.report.opening is not None and run.status == "done" else (),
+        paid=_paid(home, run),
         samples=items,
     )
 
