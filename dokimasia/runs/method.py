@@ -113,6 +113,7 @@ class ResultParts:
         items: yields each item of a run, ready for JSON; with a sample's name, only that sample's items, with all details.
         items_apart: whether the JSON of a run's figures omits its items.
         sample: returns one sample of a run with all details, if there are more than its items have.
+        missing: what a missing result of a finished run means, if the method leaves samples alone.
     """
 
     kind: str = ""
@@ -120,6 +121,7 @@ class ResultParts:
     items: Callable[[Home, Run, str | None], Iterator[Mapping[str, object]]] | None = None
     items_apart: bool = False
     sample: Callable[[Home, Run, str], Awaitable[Mapping[str, object]]] | None = None
+    missing: str = ""
 
     @property
     def items_shown(self) -> bool:

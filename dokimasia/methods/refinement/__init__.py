@@ -28,7 +28,7 @@ METHOD: Method[RefinementRequest, RefinementPlan] = Method(
     figures=figures_of_run,
     shape=lambda: RefinementFigures,
     graphs=versions_of("refinement"),
-    results=ResultParts(name="arms of answers", sample=refined_sample),
+    results=ResultParts(name="arms of answers", sample=refined_sample, missing="not taken up"),
     scores=ScoreParts(scale=ATOMS),
     report=ReportParts(
         drawing=lazy_value("dokimasia.methods.refinement.report", "DRAWING"),

@@ -21,6 +21,7 @@ from dokimasia.report.drawing import HEAT_STEPS
 from dokimasia.report.sample_view import AnswerView, SampleView
 from dokimasia.report.thumbnails import thumbnail
 from dokimasia.report.verdicts import NOT_STATED, addressed_scores
+from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import shown_name
 from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.reading.inspection import calls_of_sample
@@ -536,10 +537,9 @@ RIGHTS: Mapping[frozenset[str], tuple[str, str]] = {
 
 
 def absence_of(run: Run) -> str:
-    """Return what a model's missing result means: not yet made, or, in a finished refinement, not taken up."""
-    if run.status == "done" and run.method == "refine":
-        return "not taken up"
-    return "nothing yet"
+    """Return what a model's missing result means: not yet made, or what the method says of a finished run."""
+    missing = method_of(run).results.missing if run.status == "done" else ""
+    return missing or "nothing yet"
 
 
 def _cell(rows: Sequence[ResultRow], method: AnyMethod, absence: str) -> SampleCell:
