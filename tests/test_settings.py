@@ -128,7 +128,7 @@ def test_a_missing_key_names_its_variable(tmp_path: Path, env: dict[str, str]) -
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("x = ", "no valid TOML"),
+        ("x = ", "not valid TOML"),
         ("modles = {}", "no key modles; did you mean 'models'"),
         ("models = 3", "models is not a table"),
         ("home = 3", "home is not the path"),

@@ -108,7 +108,7 @@ def test_a_reader_is_not_replaced_in_silence(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="have a reader already"):
         register_reader(".tsv", read_mine)
     register_reader(".tsv", read_mine, replace=True)
-    with pytest.raises(ConfigError, match="no file extension"):
+    with pytest.raises(ConfigError, match="not a file extension"):
         register_reader("mine", read_mine)
 
 

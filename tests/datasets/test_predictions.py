@@ -216,7 +216,7 @@ def test_a_workbook_that_is_something_else(tmp_path: Path) -> None:
     path = tmp_path / "m_d.xlsx"
     with zipfile.ZipFile(path, "w") as packed:
         packed.writestr("x", "y")
-    with pytest.raises(DataError, match="no workbook"):
+    with pytest.raises(DataError, match="not a readable workbook"):
         list(read_responses(path))
 
 

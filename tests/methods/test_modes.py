@@ -243,7 +243,7 @@ def row_of(settings: Settings, run: str) -> Any:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("modes: [", "no YAML"),
+        ("modes: [", "not valid YAML"),
         ("format: dokimasia-tree/1\nmodes: []", "no list of failure modes"),
         ("format: dokimasia-modes/1\nmodes: []", "at least one mode"),
         (

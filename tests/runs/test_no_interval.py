@@ -60,7 +60,7 @@ def test_an_unusual_interval_says_so() -> None:
     assert {"a 4.90 [4, 5 ¹] 3.80 – 5.00 ¹", "b 3.00 [2, 4] 2.00 – 4.00"} <= set(lines)
     assert (
         sum(
-            line.startswith("¹ too few images differ from the median for the usual interval (images of")
+            line.startswith("¹ too few images differ from the median for the usual interval (images with")
             for line in lines
         )
         == 1

@@ -76,7 +76,7 @@ def test_a_run_at_work_in_three_deaths_is_set_aside(data: Path, tmp_path: Path) 
             assert f"dokimasia resume {runs[0]}" in shown["why"]
             listed = httpx.get(f"{service.url}/api/runs").json()["runs"]
             assert {one["id"]: one["why"][: len(SAID)] for one in listed} == {runs[0]: SAID, runs[1]: ""}
-            assert SAID in httpx.get(f"{service.url}/runs/{runs[0]}").text
+            assert SAID.capitalize() in httpx.get(f"{service.url}/runs/{runs[0]}").text
             assert f"run {runs[0]}: {SAID}" in service.run("runs").stdout
             resumed = httpx.post(f"{service.url}/api/runs/{runs[0]}/resume", json={})
             assert resumed.json()["status"] == "queued", resumed.text

@@ -110,7 +110,7 @@ def standing(service: Service, run: Run) -> dict[str, object]:
     origin = forked_from(run)
     return {
         "run": run,
-        "why": "" if run.status == "waiting" else as_on_pages(_capitalized(why_ended(service.home, run))),
+        "why": "" if run.status == "waiting" else as_on_pages(_as_sentence(why_ended(service.home, run))),
         "stem": file_stem(service.home, run),
         "label": labels_by_run.get(run.id, Label()),
         "called": run_label(labels_by_run, run),
@@ -138,8 +138,9 @@ def standing(service: Service, run: Run) -> dict[str, object]:
     }
 
 
-def _capitalized(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"
+def _as_sentence(reason: str) -> str:
+    """Return a reason with a capital, unless it begins with a name."""
+    return f"The{reason[3:]}" if reason.startswith("the ") else reason
 
 
 def _data_page(service: Service, run: Run) -> str:
