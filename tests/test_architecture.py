@@ -76,10 +76,12 @@ MODULES_IN_CIRCLES = 0
 """Modules that import each other, imports for type checkers counted; there shall be none."""
 
 DUPLICATE_CLASSES = 0
-CONDITIONAL_EXPRESSIONS = 22.2
+CONDITIONAL_EXPRESSIONS = 21.6
 """Per 1,000 lines; this and the next may only fall."""
-COMPREHENSIONS = 39.4
-ANY_NAMES = 262
+COMPREHENSIONS = 38.9
+ANY_NAMES = 252
+STRING_SUBSCRIPTS = 410
+"""Values read by a constant text, without LangGraph state; those of JSON from outside are among them."""
 FRAMES = 25
 FILES_THAT_NAME_A_METHOD = 113
 """Summed over the methods; a method that is made from the template is named by its catalogue line alone."""
@@ -162,6 +164,7 @@ def test_expressions_stay_simple() -> None:
     assert counts.per_thousand_lines(counts.conditional_expressions) <= CONDITIONAL_EXPRESSIONS
     assert counts.per_thousand_lines(counts.comprehensions) <= COMPREHENSIONS
     assert counts.any_names <= ANY_NAMES
+    assert counts.string_subscripts <= STRING_SUBSCRIPTS
 
 
 def test_a_call_passes_few_frames(tmp_path: Path) -> None:
