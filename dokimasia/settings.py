@@ -102,7 +102,7 @@ class Settings:
 
         Raises:
             ConfigError: a name is invalid, an object is not a chat model, or two objects are the same model to the
-            ledger.
+                ledger.
         """
         if not chat_models:
             return self

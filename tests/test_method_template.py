@@ -151,7 +151,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     shutil.copy(ROOT / "pyproject.toml", root)
     shutil.copytree(TEMPLATE, root / "dokimasia", ignore=ignored, dirs_exist_ok=True)
     catalogue = (root / CATALOGUE).read_text()
-    assert catalogue.count('\n}\n"""By name, in the order of use."""') == 1
+    assert catalogue.count('\n}\n"""The package's methods by name, in the order of use."""') == 1
     (root / CATALOGUE).write_text(
         catalogue.replace('\n}\n"""By name, in', f'\n{CATALOGUE_LINE}}}\n"""By name, in'), newline=""
     )

@@ -325,7 +325,7 @@ class LocalBackend:
 
         Raises:
             DecidedMeanwhile: there are more decisions on it than the person had `seen`; the person's text is kept
-            unfinished.
+                unfinished.
         """
         from dokimasia.people.checks import decide, keep_draft
         from dokimasia.storage.decisions import standing

@@ -144,8 +144,7 @@ class ClientRun:
         Args:
             text: the text to search for.
             options: `answers` to search these instead of the questions, `limit`, `max_cost` in US dollars, or
-            `estimate` to
-                send nothing and return the price.
+                `estimate` to send nothing and return the price.
         """
         return self._client.call(operations.results.search, run=self.id, body={"text": text, **options})
 
@@ -435,11 +434,11 @@ class Client:
             data: data with right answers, or planted errors: a file, a folder or a run of `perturb`.
             on_event: called with each event of both runs.
             request: other fields of `dokimasia.JudgeCheckRequest`, such as `perturber`, `labels`, `reference` or
-            `max_cost`.
+                `max_cost`.
 
         Raises:
             InputError: the data, the labels or the options cannot be used, or a run stopped early; the same call
-            continues it.
+                continues it.
         """
         check_request = _validated(operations.judge_checks.JudgeCheckRequest, {"judge": judge, "data": data, **request})
         body = request_sent(self.connection, check_request)

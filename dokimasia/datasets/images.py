@@ -114,7 +114,7 @@ def read_image(
 
     Raises:
         DataError: the image is empty, too large, animated, truncated, damaged, or in another format than allowed or
-        declared.
+            declared.
     """
     subject = f"{where}: image {name}" if name else f"{where}: the image"
     if not data:

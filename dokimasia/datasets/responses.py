@@ -195,8 +195,7 @@ def _as_response(row: Row, path: Path, name: str | None, data: str) -> Row:
 
     Args:
         row: a row; a prediction has `index` (or `id`) and `prediction`. Without a column `model` its model is `name`,
-        else
-            the first part of the file's name: `MODEL_DATASET.xlsx`.
+            else the first part of the file's name: `MODEL_DATASET.xlsx`.
         path: the file.
         name: the model's name passed with the file.
         data: the name of the data set, if known.

@@ -60,7 +60,7 @@ class Transport(Protocol):
 
         Raises:
             TransportError: no usable envelope; it has a `kind`, whether a retry can help, and the wait the endpoint
-            requested.
+                requested.
         """
         ...
 

@@ -25,8 +25,7 @@ def read_user_yaml(text: str, called: str) -> object:
 
     Raises:
         DataError: it is not YAML, repeats a name in one place, refers to itself, or has a number of more than 40 signs
-        or
-            more than `DEEPEST_NESTING` levels. The message names the line.
+            or more than `DEEPEST_NESTING` levels. The message names the line.
     """
     import yaml
 

@@ -114,8 +114,7 @@ class ModelGateway:
 
         Raises:
             CallFailed: all tries failed (`api_error`, `context_overflow`), the budget is exhausted (`budget`), a person
-            has not
-                answered yet (`waiting`), or an image cannot be downscaled.
+                has not answered yet (`waiting`), or an image cannot be downscaled.
             ConfigError: the call's model is not configured, or its transport does not exist.
             Interrupted: the gateway is being drained.
             StorageError: the ledger or a blob cannot be read or written.

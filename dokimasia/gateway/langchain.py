@@ -64,8 +64,7 @@ class LangChainTransport:
 
         Raises:
             TransportError: the chat model raised; a limit, a timeout and a lost connection can be retried, an error in
-            its code
-                cannot.
+                its code cannot.
             StorageError: an image is not in the blob store.
         """
         if not isinstance(call, Chat):

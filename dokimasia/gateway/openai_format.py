@@ -325,8 +325,7 @@ async def stored_edit(sent: ImageReply, *, read_image: ImageReader | None, blobs
 
     Raises:
         TransportError: `broken_envelope`: it is damaged; `unsupported`: its format is not allowed, it has too many
-        bytes or
-            pixels, or there is no checker.
+            bytes or pixels, or there is no checker.
         StorageError: it cannot be stored.
     """
     if read_image is None:

@@ -44,7 +44,7 @@ def read_lmms_eval(path: Path, options: ReadOptions) -> ResultsFile:
     Raises:
         NotFound: there is no such file.
         DataError: a line cannot be used, or the file has several metrics and none is chosen; the message names file and
-        line.
+            line.
     """
     rows = list(json_lines(path))
     metric = choose(path, _metrics(rows), options.scorer, "metric")

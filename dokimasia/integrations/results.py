@@ -177,7 +177,7 @@ def checked_rows(path: Path, rows: Iterable[ItemResult], *, unit: str = "line") 
 
     Raises:
         DataError: two rows have the same item, model and repeat (with both lines), there are too many, or there is
-        none.
+            none.
     """
     results: list[ItemResult] = []
     lines: dict[tuple[str, str, int], int] = {}

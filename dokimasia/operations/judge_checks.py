@@ -108,8 +108,7 @@ class JudgeCheckRequest(RunRequest):
 
         Raises:
             ConfigError: the data are not a file, the reference is the judge, an evaluator is unknown, no error is to be
-            planted,
-                or an option applies only to planting.
+                planted, or an option applies only to planting.
         """
         if self.reference == self.judge:
             raise ConfigError(f"--reference: {self.judge} is the judge itself: name another model")
@@ -216,7 +215,7 @@ async def check_judge(
 
     Raises:
         InputError: the data, the labels or the options cannot be used, or a run stopped early, for example by
-        `max_cost`.
+            `max_cost`.
         Interrupted: it was asked to stop; the same call continues it.
     """
     configuration, _ = place_of(settings, home, data)

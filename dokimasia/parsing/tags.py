@@ -57,8 +57,7 @@ def nothing_beside(reply: str, *names: str, aside: Sequence[str] = ()) -> None:
     Args:
         reply: the reply's own words.
         names: the tags of the statement. Before the first of them, in its sentence, and between and after them only
-        other
-            tags and filler words are allowed.
+            other tags and filler words are allowed.
         aside: tags whose contents are reasons, which are ignored.
 
     Raises:

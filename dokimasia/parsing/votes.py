@@ -83,10 +83,9 @@ def parse_peer_review(text: str, n: int, shown: Sequence[str] = (), *, may_keep:
 
     Raises:
         UnparsableReply: a critique is missing or still the form's placeholder; the ranking is missing or does not name
-        every
-            candidate once; there is neither a rewrite nor a candidate to keep, or both; the rewrite is not closed or is
-            opened more than once; or the text mentions candidates, descriptions, rankings or itself. The reason names
-            all faults.
+            every candidate once; there is neither a rewrite nor a candidate to keep, or both; the rewrite is not closed
+            or is opened more than once; or the text mentions candidates, descriptions, rankings or itself. The reason
+            names all faults.
         ValueError: `n` is less than 1.
     """
     _check(n)

@@ -123,8 +123,7 @@ class PromptLibrary:
 
         Raises:
             ConfigError: a folder is missing or has no prompt, or a file is invalid, replaces nothing, or takes other
-            inputs
-                than the prompt it replaces; the message names the file.
+                inputs than the prompt it replaces; the message names the file.
         """
         prompts = dict(self._prompts)
         for folder in folders:

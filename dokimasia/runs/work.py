@@ -70,8 +70,7 @@ class Item:
         name: unique in its run.
         inputs: the graph's inputs, apart from the sample.
         model: the model that the item is about, by which figures and reports group its row; empty if it is about none
-        or
-            several. By default the input `model`, if there is one.
+            or several. By default the input `model`, if there is one.
     """
 
     name: str
@@ -217,8 +216,7 @@ class Job(Generic[P]):
             inputs: its inputs.
             name: the item's name, or another name that is unique in the run if several items are walked together.
             context: the context to walk in. By default the run's, at the item's next attempt if it failed before; a
-            graph
-                whose inputs name the attempt needs the run's unchanged context.
+                graph whose inputs name the attempt needs the run's unchanged context.
         """
         if context is None:
             attempt = self.attempt(name)
@@ -379,9 +377,8 @@ async def work_through(
         width: the number of units at a time, limited to `IN_FLIGHT` for each process.
         report: called twice a second and at the end.
         endpoint_idles: returns whether the units in flight wait for one endpoint while another could take more. Then
-        more
-            units start, up to `MAX_IN_FLIGHT` in flight for each process, so that the slowest endpoint does not idle
-            the others.
+            more units start, up to `MAX_IN_FLIGHT` in flight for each process, so that the slowest endpoint does not
+            idle the others.
         processes: the number of working processes.
 
     Raises:

@@ -153,7 +153,7 @@ class RunEngine:
 
         Raises:
             InputError: it cannot continue, for example with other prompts, or not with these changes while it is
-            queued.
+                queued.
         """
         self.queue.check()
         await self.queue.wait_until_settled(run.id)
@@ -268,7 +268,7 @@ class RunEngine:
 
         Raises:
             ConfigError: a model is not permitted, its price is unknown and spending is limited, or nothing is left to
-            spend.
+                spend.
         """
         self._allowances.check_models(self._settings, models)
         self._allowances.check(self._home, payer)

@@ -39,7 +39,7 @@ class Limits:
         upload: bytes of an uploaded file.
         streams: simultaneously open event streams.
         patience: seconds to wait for the next piece of a body, and for a body in addition to the time that `slowest`
-        allows.
+            allows.
         slowest: the minimum average rate of a body, in bytes per second.
     """
 
@@ -287,8 +287,7 @@ class Guard:
         app: the application that answers accepted requests.
         error_page: draws a refusal for a browser, before the caller is known.
         hosts: names of the service besides this machine's own; a request for any other name comes from a foreign page
-        whose
-            name was made to resolve to this address (DNS rebinding).
+            whose name was made to resolve to this address (DNS rebinding).
         tokens: the accepted tokens; requests are counted by their holders.
         limits: the limits of the service.
     """

@@ -452,8 +452,7 @@ def checked_changes(run: Run, changes: Mapping[str, JsonValue]) -> dict[str, Jso
 
     Raises:
         InputError: a change is invalid, or a number of the request is outside the range accepted now; the message names
-        the
-            field.
+            the field.
     """
     request = method_of(run).read(run)[1]
     check_range(request, run.id)

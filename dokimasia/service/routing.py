@@ -87,7 +87,7 @@ class ServiceContext(OperationContext):
 
         Raises:
             ConfigError: a model is not permitted, its price is unknown and spending is limited, or nothing is left to
-            spend.
+                spend.
         """
         return self.service.runner.budgets_for(models, self.payer)
 

@@ -331,8 +331,7 @@ def unpack(incoming: Incoming, archive: Path) -> None:
 
     Raises:
         RequestRefused: it is not a ZIP archive, is damaged or encrypted, unpacks to too much, or contains links,
-        archives, or
-            names that lead out of it.
+            archives, or names that lead out of it.
     """
     path = incoming.take_out(archive)
     most = max(incoming.caps.small, incoming.caps.ratio * path.stat().st_size)

@@ -139,8 +139,7 @@ def resolve_run(home: Home, text: str, usable: Usable | None = None) -> Run:
         home: the home.
         text: the user's input.
         usable: the filter for `last`, which is the newest run that passes, or the newest of all if none does; the verb
-        then
-            states why it cannot use it. By default any run passes.
+            then states why it cannot use it. By default any run passes.
 
     Raises:
         NotFound: no run matches, or more than one; the message lists candidates.

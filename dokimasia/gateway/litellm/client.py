@@ -46,8 +46,7 @@ class LimitedTransport(httpx.AsyncBaseTransport):
 
         Raises:
             httpx.ReadError: no reader takes the outcome, and the response is too long. Never another class, since after
-            some
-                LiteLLM sends the request again, without the gateway's knowledge.
+                some LiteLLM sends the request again, without the gateway's knowledge.
         """
         try:
             received = await self._send(request)

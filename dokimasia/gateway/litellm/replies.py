@@ -58,8 +58,7 @@ class ReceivedResponses:
     Attributes:
         last: the last response.
         outcome: its outcome, with an edited image as its bytes; None if only LiteLLM can determine it: an error that
-        LiteLLM
-            classifies, a provider's own format, or the result of a change made by LiteLLM (a tool in place of a
+            LiteLLM classifies, a provider's own format, or the result of a change made by LiteLLM (a tool in place of a
             schema).
     """
 

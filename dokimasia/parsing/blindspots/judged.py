@@ -114,7 +114,7 @@ def parse_structured_axis_scores(text: str, axes: Sequence[str]) -> ReadByAxis[i
 
     Raises:
         UnparsableReply, ValueError: as `parse_axis_scores`; or there are several objects that differ, or words outside
-        the object.
+            the object.
     """
     return _read_object(text, axes, _SCORES)
 

@@ -145,15 +145,14 @@ def compare_results(
         files: the results.
         models: compare only the second of these models with the first.
         scale: the lowest and the highest score; by default 0 and 1, or of scores beyond that the lowest and the
-        highest.
+            highest.
         top: the number of most changed items to list for each pair.
         seed: seed of intervals and tests.
         alone: whether a single model is accepted, without any pair.
 
     Raises:
         InputError: there is nothing to compare, a file is named twice, no item is in both files, no item has a score,
-        scores
-            are not on one scale, or a model does not exist.
+            scores are not on one scale, or a model does not exist.
     """
     clusters, has_images = _clusters(row for file in files for row in file.rows)
     sides = _sides(files, clusters)

@@ -86,8 +86,7 @@ def parse_faults(text: str) -> Faults:
 
     Raises:
         ConfigError: an unknown kind (the message lists all), a rate that is not a number from 0 to 1, a repeated kind,
-        or
-            rates that sum to more than 1.
+            or rates that sum to more than 1.
     """
     rates: dict[str, float] = {}
     for piece in filter(None, (piece.strip() for piece in text.split(","))):
