@@ -151,9 +151,9 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     shutil.copy(ROOT / "pyproject.toml", root)
     shutil.copytree(TEMPLATE, root / "dokimasia", ignore=ignored, dirs_exist_ok=True)
     catalogue = (root / CATALOGUE).read_text()
-    assert catalogue.count('\n}\n"""The package's methods by name, in the order of use."""') == 1
+    assert catalogue.count('\n}\n"""The package\'s methods by name, in the order of use."""') == 1
     (root / CATALOGUE).write_text(
-        catalogue.replace('\n}\n"""By name, in', f'\n{CATALOGUE_LINE}}}\n"""By name, in'), newline=""
+        catalogue.replace('\n}\n"""The package', f'\n{CATALOGUE_LINE}}}\n"""The package'), newline=""
     )
     folder = tmp_path_factory.mktemp("work")
     write_world(folder / "world.jsonl", SAMPLES, 3)
