@@ -110,22 +110,26 @@ def require_keys(
     if "litellm" in transports or request.allows_every_failure:
         return
     called = {name: spec for name, spec in specs.items() if name in asked and not is_given(spec, settings)}
-    available = {*transports_for_models(called), *transports}
-    called = {name: spec for name, spec in called.items() if chosen_transport_name(spec, available) not in transports}
-    if missing := lacking_keys(settings, called, api_keys_only=True):
+    if missing := lacking_keys(settings, called, api_keys_only=True, transports=transports):
         raise ConfigError(f"{'; '.join(missing)}{way_out}")
 
 
-def lacking_keys(settings: Settings, specs: Mapping[str, ModelSpec], *, api_keys_only: bool = False) -> list[str]:
+def lacking_keys(
+    settings: Settings,
+    specs: Mapping[str, ModelSpec],
+    *,
+    api_keys_only: bool = False,
+    transports: Collection[str] = (),
+) -> list[str]:
     """Return a sentence for each model whose key is not set: the configured one, or its provider's own.
 
     A model without a provider known to LiteLLM is listed, too.
 
     With `api_keys_only`, only variables whose name ends in `_API_KEY` count: some clouds take other credentials instead
-    of the variables that LiteLLM knows.
+    of the variables that LiteLLM knows. `transports` are those of a program, which need no key here.
     """
     missing: list[str] = []
-    available = transports_for_models(specs)
+    available = {*transports_for_models(specs), *transports}
     for name, spec in specs.items():
         try:
             api_key(settings, spec)

@@ -72,9 +72,9 @@ def test_wrong_proposals_can_be_left_out() -> None:
     assert parse_proposals("<ADD,<A><B><C>,D><ADD,<A><B>,E>", strict=False) == (proposal("<A><B>", "E"),)
 
 
-def test_megabytes_are_read_or_refused_in_bounds() -> None:
+def test_ten_megabytes_are_read_or_refused_in_bounds() -> None:
     """Megabytes of beginnings, brackets or lines end with a result or a refusal."""
-    for text in ("<ADD," * 400_000, "<" * 2_000_000, "1 | <A" * 300_000, "<analysis>" * 200_000):
+    for text in ("<ADD," * 2_000_000, "<" * 10_000_000, "1 | <A" * 1_500_000, "<analysis>" * 1_000_000):
         with pytest.raises(UnparsableReply):
             parse_placements(text, 3, LEAVES)
 

@@ -55,7 +55,7 @@ def test_what_looks_like_no_marker_stays(text: str) -> None:
 
 @pytest.mark.parametrize("name", FENCED)
 @given(data=st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_recognise_is_the_inverse_of_render(name: str, data: st.DataObject) -> None:
     """Whatever the inputs hold, markers included, they are read back as they were."""
     prompt = default_library().get(name)
