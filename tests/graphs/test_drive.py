@@ -121,7 +121,7 @@ def test_a_run_excludes_objects_from_collection_unless_its_program_does(
     frozen: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The last run to end restores what the first one changed; what the program has excluded stays excluded."""
-    monkeypatch.setattr("dokimasia.graphs.executor._thresholds", [])  # a run of an earlier test may not have ended
+    monkeypatch.setattr("dokimasia.graphs.executor._thresholds", [])  # workers of earlier tests keep theirs
     gc.unfreeze()
     if frozen:
         gc.freeze()
