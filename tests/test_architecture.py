@@ -1,11 +1,9 @@
 """Rules of the source code: who may import whom, ratios that may only fall, who reads the environment.
 
-The tree is read once, and each rule names all who break it, with file and line.
+Each rule names all who break it, with file and line.
 """
 
 import ast
-import gc
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -87,15 +85,6 @@ FILES_THAT_NAME_A_METHOD = 113
 """Summed over the methods; a method that is made from the template is named by its catalogue line alone."""
 
 NAMES_THAT_SAY_NOTHING = {"utils", "util", "helpers", "common", "misc"}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def let_the_source_go() -> Iterator[None]:
-    """Look for no garbage while the syntax trees of the package exist, and forget them: they take a quarter of a gigabyte."""
-    gc.disable()
-    yield
-    gc.enable()
-    modules.cache_clear()
 
 
 def _assert_none(offenders: list[str]) -> None:

@@ -35,13 +35,17 @@ class Import(NamedTuple):
 
 
 class Module(NamedTuple):
-    """A parsed module; `path` is relative to the package, `room` the top-level folder or module."""
+    """A module; `path` is relative to the package, `room` the top-level folder or module."""
 
     path: str
     room: str
     text: str
-    tree: ast.Module
     imports: tuple[Import, ...]
+
+    @property
+    def tree(self) -> ast.Module:
+        """The syntax tree, parsed anew: the trees of the whole package would take a quarter of a gigabyte."""
+        return ast.parse(self.text)
 
     @property
     def name(self) -> str:
@@ -56,9 +60,8 @@ def modules() -> tuple[Module, ...]:
     parsed: list[Module] = []
     for path in sorted(PACKAGE.rglob("*.py")):
         relative, text = path.relative_to(PACKAGE), path.read_text()
-        tree = ast.parse(text)
         room = relative.parts[0] if len(relative.parts) > 1 else relative.stem
-        parsed.append(Module(str(relative), room, text, tree, tuple(_imports(tree, for_types=False))))
+        parsed.append(Module(str(relative), room, text, tuple(_imports(ast.parse(text), for_types=False))))
     return tuple(parsed)
 
 
