@@ -215,9 +215,13 @@ def _plain(value: object) -> object:
     if isinstance(value, Enum):
         return _plain(value.value)
     if isinstance(value, int):
-        return int(value) if -_LARGEST <= value < _LARGEST else str(value)
+        if -_LARGEST <= value < _LARGEST:
+            return int(value)
+        return str(value)
     if isinstance(value, float):
-        return float(value) if math.isfinite(value) else str(value)
+        if math.isfinite(value):
+            return float(value)
+        return str(value)
     if isinstance(value, str | PurePath | UUID | Decimal | date):
         return _text(str(value))
     if isinstance(value, bytes):
@@ -226,7 +230,9 @@ def _plain(value: object) -> object:
         return _plain_parts(value.items())
     if isinstance(value, list | tuple | set | frozenset):
         parts = [part for part in map(_plain, value) if part is not _OPAQUE]
-        return sorted(parts, key=canonical_json) if isinstance(value, set | frozenset) else parts
+        if isinstance(value, set | frozenset):
+            return sorted(parts, key=canonical_json)
+        return parts
     if isinstance(value, BaseModel):
         return {"class": _type_of(value), "fields": _fields(value)}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):

@@ -212,7 +212,9 @@ class Fault(NamedTuple):
 
     def __str__(self) -> str:
         """Return the message, after the field that it is about."""
-        return f"{self.field}: {self.message}" if self.field else self.message
+        if self.field:
+            return f"{self.field}: {self.message}"
+        return self.message
 
 
 def list_faults(error: "ValidationError") -> list[Fault]:

@@ -122,7 +122,9 @@ class Redactor:
             form
         ) in self._known:  # one search per form: many times faster on long replies than one expression of all forms
             text = text.replace(form, REDACTED)
-        return _KEY_LIKE.sub(REDACTED, text) if self._patterns else text
+        if self._patterns:
+            return _KEY_LIKE.sub(REDACTED, text)
+        return text
 
 
 def forms_of(secret: str) -> set[str]:
@@ -297,7 +299,9 @@ def _formatter(redact: Redactor, *, as_json: bool, colors: bool) -> _Formatter:
 def _printable_value(value: Any) -> Any:
     """Return a value for a person's log line: unprintable texts escaped, other values unchanged if their form is printable."""
     form = value if isinstance(value, str) else repr(value)
-    return value if printable(form) == form else printable(form)
+    if printable(form) == form:
+        return value
+    return printable(form)
 
 
 def _shared() -> list[Any]:

@@ -142,7 +142,9 @@ def _safe_cause(error: BaseException) -> BaseException | None:
     while cause is not None and cause not in causes:
         causes.append(cause)
         cause = cause.__cause__ or cause.__context__
-    return None if any(isinstance(cause, ValidationError) for cause in causes) else error
+    if any(isinstance(cause, ValidationError) for cause in causes):
+        return None
+    return error
 
 
 def listing() -> list[Plugin]:
@@ -178,9 +180,9 @@ def _check_graph(name: str, loaded: Any) -> str | None:
 
 
 def _alike(name: str, noun: str, own_name: str) -> str | None:
-    return (
-        None if name == own_name else f"the entry point is called {name!r} and the {noun} {own_name!r}; call both alike"
-    )
+    if name == own_name:
+        return None
+    return f"the entry point is called {name!r} and the {noun} {own_name!r}; call both alike"
 
 
 def _check_prompts(name: str, loaded: Any) -> str | None:
@@ -189,11 +191,15 @@ def _check_prompts(name: str, loaded: Any) -> str | None:
     if isinstance(loaded, ModuleType) and not getattr(loaded, "__path__", None):
         return "prompts are a package with *.md files in it; this is a single module"
     folder = _folder(loaded)
-    return None if any(folder.glob("*.md")) else f"there is no *.md file in {folder}"
+    if any(folder.glob("*.md")):
+        return None
+    return f"there is no *.md file in {folder}"
 
 
 def _check_callable(name: str, loaded: Any) -> str | None:
-    return None if callable(loaded) else "this has to be callable"
+    if callable(loaded):
+        return None
+    return "this has to be callable"
 
 
 _CHECKS = {
@@ -207,11 +213,15 @@ _CHECKS = {
 
 
 def _folder(loaded: Any) -> Path:
-    return Path(next(iter(cast("Any", loaded).__path__))) if isinstance(loaded, ModuleType) else Path(loaded)
+    if isinstance(loaded, ModuleType):
+        return Path(next(iter(cast("Any", loaded).__path__)))
+    return Path(loaded)
 
 
 def _distribution(point: EntryPoint) -> str:
-    return f"{point.dist.name} {point.dist.version}" if point.dist else "an unnamed distribution"
+    if point.dist:
+        return f"{point.dist.name} {point.dist.version}"
+    return "an unnamed distribution"
 
 
 def broken_plugin(error: BaseException) -> str | None:
@@ -238,7 +248,9 @@ def _package_folder(point: EntryPoint) -> Path | None:
     if file is None or name == "dokimasia":
         return None
     path = Path(file)
-    return path.parent if path.name == "__init__.py" else path
+    if path.name == "__init__.py":
+        return path.parent
+    return path
 
 
 def describe_error(error: BaseException, folder: Path | None = None) -> str:

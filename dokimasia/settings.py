@@ -81,7 +81,9 @@ class Settings:
             ConfigError: the file of those models cannot be used.
         """
         moved = replace(self, home=Path(home).expanduser().absolute())
-        return moved if moved.home == self.home else with_added_models(moved, read_added_models(moved))
+        if moved.home == self.home:
+            return moved
+        return with_added_models(moved, read_added_models(moved))
 
     @property
     def added_path(self) -> Path:
@@ -90,7 +92,9 @@ class Settings:
 
     def file_of(self, name: str) -> Path | str:
         """Return the file that configures a model."""
-        return self.added_path if name in self.added else self.config_path or CONFIG_NAME
+        if name in self.added:
+            return self.added_path
+        return self.config_path or CONFIG_NAME
 
     def with_chat_models(self, chat_models: "Mapping[str, BaseChatModel] | None") -> "Settings":
         """Return the settings with LangChain chat models as further models.
@@ -263,7 +267,9 @@ def resolve_model(settings: Settings, name: str) -> ModelSpec:
         spec = _spec({"ref": _ref(name, name, None, None), **settings.defaults}, f"model {name}")
     if spec is not None:
         plugged = spec.transport == "auto" and spec.ref.model.startswith(LANGCHAIN)
-        return resolved_chat_model(spec) if plugged else spec
+        if plugged:
+            return resolved_chat_model(spec)
+        return spec
     close = nearest(name, settings.models)
     configured = f"; configured are {', '.join(sorted(settings.models))}" if settings.models and not close else ""
     raise ConfigError(

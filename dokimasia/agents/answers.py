@@ -18,7 +18,9 @@ def image_if(shown: object) -> tuple[str, ...]:
 
 def shown_as(name: str, text: str) -> str:
     """Return the record, stored with a judgement, of what its judge saw of an answer."""
-    return name if len(text) <= FIRST + LAST else f"{name}: {_part(text)}"
+    if len(text) <= FIRST + LAST:
+        return name
+    return f"{name}: {_part(text)}"
 
 
 def _part(text: str) -> str:

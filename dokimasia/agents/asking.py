@@ -103,7 +103,9 @@ class AskResult(Generic[T]):
     @property
     def calls(self) -> list[str]:
         """The ledger keys of all its calls, in order."""
-        return [*self.earlier, self.call] if self.call else [*self.earlier]
+        if self.call:
+            return [*self.earlier, self.call]
+        return [*self.earlier]
 
     @property
     def failure(self) -> Failed:
@@ -231,7 +233,9 @@ async def ask_once(
         earlier.append(answer.key)
         looks += new_looks
         out_of_looks = len(request.tool_calls[:MAX_CALLS]) > remaining
-    return replace(result, earlier=tuple(earlier), looks=tuple(looks)) if earlier else result
+    if earlier:
+        return replace(result, earlier=tuple(earlier), looks=tuple(looks))
+    return result
 
 
 def _rendered(
@@ -261,7 +265,9 @@ def _request_for_tools(answer: CallResult) -> ChatReply | None:
     reply = answer.reply
     if not isinstance(reply, ChatReply) or not reply.tool_calls or reply.refusal is not None:
         return None
-    return None if reply.finish_reason == "content_filter" else reply
+    if reply.finish_reason == "content_filter":
+        return None
+    return reply
 
 
 def _read(
@@ -285,7 +291,9 @@ def _read(
     )
     if what.take is not None:
         value = what.take(reply, provenance)
-        return AskResult(None, value, call) if isinstance(value, Failed) else AskResult(value, None, call, provenance)
+        if isinstance(value, Failed):
+            return AskResult(None, value, call)
+        return AskResult(value, None, call, provenance)
     if parse is None:
         raise ValueError(f"what is asked by the prompt {what.prompt} says neither how to parse nor to take the reply")
     if reply.refusal is not None or reply.finish_reason == "content_filter":

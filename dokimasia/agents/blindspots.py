@@ -37,7 +37,9 @@ NEW_REFERENCE = "new-reference"
 
 def task_of(answer: Judged) -> Task:
     """Return the task that an answer belongs to."""
-    return "image-to-text" if isinstance(answer, str) else "text-to-image"
+    if isinstance(answer, str):
+        return "image-to-text"
+    return "text-to-image"
 
 
 def prompt_of(evaluator: Evaluator, task: Task) -> str:

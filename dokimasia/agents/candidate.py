@@ -42,7 +42,9 @@ def stated_answer(text: str) -> tuple[str, bool]:
     Without such a line, the answer is the response itself, of which the last 20,000 characters are read.
     """
     stated = parse_final_answer(text)
-    return (stated, True) if stated else (text.strip()[-COMPARED:], False)
+    if stated:
+        return (stated, True)
+    return (text.strip()[-COMPARED:], False)
 
 
 def describe_image(sample: Sample, request: str, *, repeat: int = 0) -> Ask[Response]:

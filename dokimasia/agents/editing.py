@@ -136,7 +136,9 @@ async def edit_image(
 
 def unusable(before: bytes, after: bytes, changed: float) -> str:
     """Return why an edited image is unusable: it equals the original; empty if it is usable."""
-    return "the image came back as it was: no pixel is changed" if before == after or not changed else ""
+    if before == after or not changed:
+        return "the image came back as it was: no pixel is changed"
+    return ""
 
 
 def not_carried_out(check: EditCheck) -> str:

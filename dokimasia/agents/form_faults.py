@@ -55,7 +55,9 @@ def _order_faults(place: FormField, filled: list[str]) -> dict[str, str]:
     if len(set(filled)) < len(filled):
         return {place.name: f"each number stands once in the {name}"}
     missing = [value for value, _ in place.options if value not in filled]
-    return {place.name: f"the {name} has no place for {', '.join(missing)} yet"} if missing else {}
+    if missing:
+        return {place.name: f"the {name} has no place for {', '.join(missing)} yet"}
+    return {}
 
 
 def _choice_faults(form: ReplyForm, place: FormField, given: Given, *, rewrite: bool) -> dict[str, str]:
@@ -65,7 +67,9 @@ def _choice_faults(form: ReplyForm, place: FormField, given: Given, *, rewrite: 
         return {place.name: "choose one"}
     if any(value.strip() for value in given.get(other.name, ())):
         return {}
-    return {other.name: "write something here"} if rewrite else {place.name: "choose one of the two"}
+    if rewrite:
+        return {other.name: "write something here"}
+    return {place.name: "choose one of the two"}
 
 
 def _is_needed(form: ReplyForm, aid: Aid, place: FormField) -> bool:

@@ -170,4 +170,6 @@ def _repeatable_call(tool_call: ToolCall) -> ToolCall:
         readable = len(tool_call.arguments) <= MAX_ARGUMENTS and isinstance(orjson.loads(tool_call.arguments), dict)
     except orjson.JSONDecodeError:
         readable = False
-    return tool_call if readable else tool_call.model_copy(update={"arguments": "{}"})
+    if readable:
+        return tool_call
+    return tool_call.model_copy(update={"arguments": "{}"})

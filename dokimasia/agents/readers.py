@@ -50,7 +50,9 @@ def aid_of(rendered: Rendered, parse: Callable[[str], Any] | None, count: int, *
 def kept_reader(parse: Callable[[str], Any] | None) -> str:
     """Return a role's reader as text: a function of this package with plain arguments; empty for any other reader."""
     try:
-        return "" if parse is None else canonical_json(_to_json(parse)).decode()
+        if parse is None:
+            return ""
+        return canonical_json(_to_json(parse)).decode()
     except ValueError:
         return ""
 
@@ -119,4 +121,6 @@ def _from_json(kept: Any) -> Any:
     if "set" in fields:
         return frozenset(_from_json(item) for item in fields["set"])
     items = [_from_json(item) for item in fields["list"]]
-    return items if fields["of"] == "list" else tuple(items)
+    if fields["of"] == "list":
+        return items
+    return tuple(items)

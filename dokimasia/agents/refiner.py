@@ -64,7 +64,9 @@ def verdict_text(feedback: Feedback) -> str:
     text = VERDICTS[feedback.answered]
     if feedback.points:
         return f"{text} {POINTS[feedback.answered]}"
-    return text if feedback.answered == "wrong" else f"{text} {NOT_ALL_SHOWN}"
+    if feedback.answered == "wrong":
+        return text
+    return f"{text} {NOT_ALL_SHOWN}"
 
 
 def answer_again(

@@ -80,7 +80,9 @@ class ReplyForm(NamedTuple):
         if match is None:
             return None
         contents = {field.name: _unfilled(field, match[f"p{field.name}"] or "") for field in self.places}
-        return contents if self.compose(contents) == text else None
+        if self.compose(contents) == text:
+            return contents
+        return None
 
 
 _LEAF = re.compile(r"<(\w+)>\s*([^<>\s][^<>]*?)\s*</\1>|<(\w+)>|</(\w+)>")
@@ -156,7 +158,9 @@ def _read_elements(form: str) -> tuple[list[FormPiece], list[FormField]] | None:
             elif inside:
                 inside.pop()
             pieces.append(FormPiece((match[0],)))
-    return None if form[at:].strip() or inside or not places else (pieces, places)
+    if form[at:].strip() or inside or not places:
+        return None
+    return (pieces, places)
 
 
 def _read_lines(lines: Sequence[str], introduction: str) -> tuple[list[FormPiece], list[FormField]] | None:
@@ -189,7 +193,9 @@ def _read_lines(lines: Sequence[str], introduction: str) -> tuple[list[FormPiece
         places += read[1]
     odd = len(set(begun)) < len(begun) or any(line.startswith(("- ", "mode ", "new ")) for line in lines)
     only_reasons = all(field.name == "0" and field.hint.endswith("empty") for field in places)
-    return None if odd or only_reasons else (pieces, places)
+    if odd or only_reasons:
+        return None
+    return (pieces, places)
 
 
 def _places_of_line(
@@ -247,7 +253,9 @@ def _read_object(lines: Sequence[str]) -> tuple[list[FormPiece], list[FormField]
 def _text_kind(tag: str, hint: str, *, long: bool) -> Kind:
     if re.search(r"(whole|the) numbers?\b|true or false", hint) or tag == "score":
         return "words"
-    return "text" if long or re.search(r"sentence|what |strengths|why |steps|decides", hint) else "words"
+    if long or re.search(r"sentence|what |strengths|why |steps|decides", hint):
+        return "text"
+    return "words"
 
 
 def _with_hint_choices(place: FormField, count: int) -> FormField:
@@ -297,14 +305,18 @@ def _options(hint: str, instructions: str, aid: Aid, form: ReplyForm) -> tuple[t
         return ()
     offered = {value: meanings.get(value, "") for value in [*offered, *meanings] if taken(value)}
     options = sorted(offered.items(), key=lambda item: int(item[0]) if item[0].isdigit() else MOST_OPTIONS)
-    return tuple(options) if 1 < len(options) <= MOST_OPTIONS else ()
+    if 1 < len(options) <= MOST_OPTIONS:
+        return tuple(options)
+    return ()
 
 
 def _sample_value(place: FormField) -> str:
     """Return an acceptable content of a place, for testing the others."""
     if place.options:
         return place.options[0][0]
-    return "1" if "number" in place.hint.lower() else "words of one's own"
+    if "number" in place.hint.lower():
+        return "1"
+    return "words of one's own"
 
 
 def _content_text(place: FormField, given: Given, places: Sequence[FormField]) -> str:
@@ -314,7 +326,9 @@ def _content_text(place: FormField, given: Given, places: Sequence[FormField]) -
         order = [entry.strip() for entry in given.get(first.name, ()) if entry.strip()] if first and values else []
         if order:
             return order[0]
-        return values[0] if values and values[0].isdigit() else ""
+        if values and values[0].isdigit():
+            return values[0]
+        return ""
     if place.kind == "order":
         return _between(place).join(values)
     if place.kind == "several":
@@ -324,14 +338,16 @@ def _content_text(place: FormField, given: Given, places: Sequence[FormField]) -
         return orjson.dumps([entry.strip() for entry in value.split(",") if entry.strip()]).decode()
     if place.kind == "string":
         return orjson.dumps(value).decode()
-    return value if place.kind == "text" else " ".join(value.split())
+    if place.kind == "text":
+        return value
+    return " ".join(value.split())
 
 
 def _unfilled(place: FormField, value: str) -> list[str]:
     if place.kind in {"order", "several"}:
-        return (
-            [] if value == "none" else [part.strip() for part in value.split(_between(place).strip()) if part.strip()]
-        )
+        if value == "none":
+            return []
+        return [part.strip() for part in value.split(_between(place).strip()) if part.strip()]
     if place.kind in {"list", "string"}:
         try:
             read = orjson.loads(value)
@@ -343,7 +359,9 @@ def _unfilled(place: FormField, value: str) -> list[str]:
 
 def _between(place: FormField) -> str:
     """Return the separator between the members of an order."""
-    return " > " if "sign >" in place.hint else ", "
+    if "sign >" in place.hint:
+        return " > "
+    return ", "
 
 
 def _introduction(instructions: str, first: str) -> str:

@@ -106,7 +106,9 @@ def check_criteria(
 def counted(count: tuple[int, int]) -> str:
     """Return a range of numbers in words: `1 to 5`, or `3` if both ends are the same."""
     least, most = count
-    return str(least) if least == most else f"{least} to {most}"
+    if least == most:
+        return str(least)
+    return f"{least} to {most}"
 
 
 def _wording(criterion: Criterion, question: str) -> list[str]:

@@ -121,4 +121,6 @@ def _gap(item: float | None, passed: float | None) -> float | None:
 
 
 def _percent(values: Sequence[float]) -> float | None:
-    return 100 * sum(values) / len(values) if values else None
+    if values:
+        return 100 * sum(values) / len(values)
+    return None

@@ -93,7 +93,9 @@ def why_unused(
     """
     if final or any(_says(answer, truth, point, question, choices, answers) for answer in answers):
         return "final answer"
-    return "restates the question" if _restates(point, question) else None
+    if _restates(point, question):
+        return "restates the question"
+    return None
 
 
 def is_method(point: str, truth: str) -> bool:
@@ -123,14 +125,18 @@ def possible_answers(question: str, choices: Sequence[str] = (), answers: Sequen
     (2, None)
     """
     if choices:
-        return len(choices) if 2 <= len(choices) <= MOST_OPTIONS else None
+        if 2 <= len(choices) <= MOST_OPTIONS:
+            return len(choices)
+        return None
     answer_stems = [tuple(stems_of(answer)) for answer in answers]
     if any(len(stems) == 1 and stems[0] in ANSWERS for stems in answer_stems):
         return 2
     options = [tuple(stems_of(option)) for option in offered(question)]
     if len(options) > 2 and _ENDS_A_CLAUSE.match(question):
         options = options[1:]
-    return len(options) if set(options) & set(answer_stems) and len(set(options)) <= MOST_OPTIONS else None
+    if set(options) & set(answer_stems) and len(set(options)) <= MOST_OPTIONS:
+        return len(options)
+    return None
 
 
 def _says(answer: str, truth: str, point: str, question: str, choices: Sequence[str], answers: Sequence[str]) -> bool:

@@ -139,7 +139,9 @@ def dimension_of(rubric: Rubric) -> ErrorKind:
     vocabulary = set(words(rubric.statement))
     if any(word.isdigit() and word != "1" for word in vocabulary):
         return "count"
-    return "position" if vocabulary & _PLACES else "object"
+    if vocabulary & _PLACES:
+        return "position"
+    return "object"
 
 
 def asks_for_one_thing(statement: str) -> bool:
@@ -180,7 +182,9 @@ def _pair_rule(first: Rubric, second: Rubric, first_words: Sequence[str], second
         set(first_words) == set(second_words) and not _ORDERED & set(first_words)
     )
     if same and first_words:
-        return "duplicate" if first.polarity == second.polarity else "contradiction"
+        if first.polarity == second.polarity:
+            return "duplicate"
+        return "contradiction"
     if first.polarity == second.polarity == "positive":
         if _clash(first, second, first_words, second_words):
             return "contradiction"

@@ -166,7 +166,9 @@ def sent_back(
 
 def _question(fault: CriteriaFault, criteria: Sequence[Criterion]) -> str:
     """Return the question of the criterion at fault; empty if the fault concerns no single criterion."""
-    return "" if fault.number is None else criteria[fault.number - 1].question
+    if fault.number is None:
+        return ""
+    return criteria[fault.number - 1].question
 
 
 def _recorded(fault: CriteriaFault, question: str, became: Became) -> CriterionFault:

@@ -402,4 +402,6 @@ def path_of(path: Path) -> CapabilityPath:
     ValueError
         If the text is not a path.
     """
-    return path if isinstance(path, CapabilityPath) else CapabilityPath.parse(path)
+    if isinstance(path, CapabilityPath):
+        return path
+    return CapabilityPath.parse(path)

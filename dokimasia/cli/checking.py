@@ -100,7 +100,9 @@ def _questions_to_others(counts: Mapping[str, int], who: str) -> str:
         for person, count in counts.items()
         if person != who
     ]
-    return f"others are asked, too: {', '.join(questions)}" if questions else ""
+    if questions:
+        return f"others are asked, too: {', '.join(questions)}"
+    return ""
 
 
 def _show(screen: "CheckScreen", number: int, count: int, pictures: Pictures) -> None:

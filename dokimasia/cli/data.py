@@ -153,7 +153,9 @@ def _lines(messages: list[str]) -> None:
 
 
 def _field(field: str, column: str) -> str:
-    return field if column == field else f"{column} as {field}"
+    if column == field:
+        return field
+    return f"{column} as {field}"
 
 
 def _count(number: int, noun: str) -> str:
@@ -170,7 +172,9 @@ def _counts(counted: "Mapping[str, int]", most: int = 12) -> str:
 
 
 def _cut(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+    if len(name) <= LONGEST_NAME:
+        return name
+    return f"{name[: LONGEST_NAME - 1]}…"
 
 
 def _statistics(statistics: "DataStatistics") -> dict[str, str]:
@@ -213,4 +217,6 @@ def _range(start: int, end: int) -> str:
     """Return lines in words; line 0 means the whole file."""
     if end == 0:
         return "all"
-    return str(start) if start == end else f"{start}–{end}"
+    if start == end:
+        return str(start)
+    return f"{start}–{end}"

@@ -121,7 +121,9 @@ def planted_skill(name: str, keys: Iterable[str], steps: "Mapping[str, tuple[str
 
     profile = as_candidate(find_profile(name))
     skills = [profile.skill(*steps[key]) for key in keys if key in steps]
-    return round(sum(skills) / len(skills), 4) if skills else 0.0
+    if skills:
+        return round(sum(skills) / len(skills), 4)
+    return 0.0
 
 
 def _weak(

@@ -119,4 +119,6 @@ def command(
         print_json(figures)
     else:
         print_blocks(gate_blocks(figures))
-    return 0 if allow_undecided and figures.verdict == "cannot tell" else EXIT_CODES[figures.verdict]
+    if allow_undecided and figures.verdict == "cannot tell":
+        return 0
+    return EXIT_CODES[figures.verdict]

@@ -116,7 +116,9 @@ class LocalBackend:
         with Home.open(self.settings.home, write=operation.changes, create=operation.creates) as home:
             context = OperationContext(settings=self.settings, home=home, person=who, redact=redact)
             result = operation.function(context, **arguments)
-            return asyncio.run(result) if inspect.iscoroutine(result) else result
+            if inspect.iscoroutine(result):
+                return asyncio.run(result)
+            return result
 
     def entries(
         self, function: Callable[..., P], entries_of: Callable[[P], Sequence[E]], *, who: str = "", **arguments: object
@@ -127,7 +129,9 @@ class LocalBackend:
     def upload(self, path: Path) -> str:
         """Return a file's name for an operation, uploading the file to the service that holds the home."""
         service = self.holder()
-        return str(path) if service is None else service.upload(path)
+        if service is None:
+            return str(path)
+        return service.upload(path)
 
     def find(self, run: str, usable: Usable | None = None) -> Run:
         """Return the run that a user means; `last` is the newest of those that are usable."""
@@ -283,7 +287,9 @@ class LocalBackend:
     def image(self, sha256: str) -> bytes:
         """Return the bytes of an image; empty if it is missing."""
         with Home.open(self.settings.home, write=False) as home:
-            return home.blobs.get(sha256) if home.blobs.file(sha256).is_file() else b""
+            if home.blobs.file(sha256).is_file():
+                return home.blobs.get(sha256)
+            return b""
 
     def edit_text(self, item: CheckItem, begin: str, *, who: str) -> str:
         """Open a text in $EDITOR and return it; its file is in the home, so that saved text survives a closed terminal."""
@@ -335,7 +341,9 @@ class LocalBackend:
             service.decide(item, action, who=who, text=text, seen=seen, reasons=reasons)
             with Home.open(self.settings.home, write=False) as home:
                 own_decisions = [decision for decision in standing(home, item.id).decisions if decision.who == who]
-            return own_decisions[-1] if own_decisions else None
+            if own_decisions:
+                return own_decisions[-1]
+            return None
         with Home.open(self.settings.home, write=False) as home:
             earlier_reply = (get_question(home, item.id).reply or "") if action == "undo" else ""
             try:

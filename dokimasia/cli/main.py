@@ -332,7 +332,9 @@ def _usage(problem: click.ClickException, arguments: Sequence[str]) -> str:
     elif isinstance(context.command, click.Group) and message.startswith("No such command"):
         message = f"{message}; there are {', '.join(context.command.list_commands(context))}"
     see = f"`{context.command_path} --help`"
-    return f"{message} See {see}" if message.endswith("?") else f"{message}; see {see}"
+    if message.endswith("?"):
+        return f"{message} See {see}"
+    return f"{message}; see {see}"
 
 
 def _missing_options(command: click.Command, arguments: Sequence[str]) -> list[str]:
@@ -350,7 +352,9 @@ def _path_hint(message: str, command: click.Command) -> str:
     path = Path(wrong[1] or wrong[2])
     if not path.parent.is_dir():
         takes_models = any("--models" in param.opts for param in command.params)
-        return "; several models are separated by commas: --models A,B" if takes_models else ""
+        if takes_models:
+            return "; several models are separated by commas: --models A,B"
+        return ""
     if wrong[2]:
         return ""
     names = [entry.name for entry in path.parent.iterdir()]

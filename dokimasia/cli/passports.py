@@ -381,4 +381,6 @@ def _percent(value: float | None, ends: "Limited", *, signed: bool = False) -> "
 
 def _percent_text(value: float | None, ends: "Limited") -> str:
     """Return a rate with its interval in percent as text, or `none`."""
-    return "none" if value is None else rate_text(value, ends)
+    if value is None:
+        return "none"
+    return rate_text(value, ends)

@@ -203,7 +203,9 @@ class RemoteBackend:
             raise NotFound(
                 f"no model is called {unknown[0]!r} in {self.named}; `dokimasia models{self.where} --simulated` lists all"
             )
-        return [models[name] for name in dict.fromkeys(names)] if names else all_models
+        if names:
+            return [models[name] for name in dict.fromkeys(names)]
+        return all_models
 
     def standing(self, run: str) -> "StandingFigures":
         """Return the states of a run's items for people, and people's agreement.
@@ -344,7 +346,9 @@ class RemoteBackend:
         except DecidedMeanwhile as problem:  # its final advice is about HTTP requests
             raise DecidedMeanwhile(str(problem).partition(": send it")[0]) from None
         own_decisions = [decision for decision in item_shown.decisions if decision.who == who]
-        return own_decisions[-1] if own_decisions else None
+        if own_decisions:
+            return own_decisions[-1]
+        return None
 
     def _follow(self, begin: Callable[[], ClientRun], request: Invocation) -> RunOutcome:
         """Start a run and show its progress until it ends; Ctrl-C stops it, a second Ctrl-C at once."""

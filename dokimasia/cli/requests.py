@@ -173,7 +173,9 @@ def _value(field: FieldInfo, value: object) -> object:
         if field.default is None and value in {"", NOBODY}:
             return () if value else None
         return tuple(name.strip() for name in value.split(",") if name.strip())
-    return value.absolute() if isinstance(value, Path) else value
+    if isinstance(value, Path):
+        return value.absolute()
+    return value
 
 
 def _click_type(kind: object, field: FieldInfo, option: Option) -> click.ParamType:
@@ -187,7 +189,9 @@ def _click_type(kind: object, field: FieldInfo, option: Option) -> click.ParamTy
         bounds = bounds_of(field)
         low, high = bounds.get("ge", bounds.get("gt")), bounds.get("le", bounds.get("lt"))
         if low is None and high is None:
-            return click.INT if kind is int else click.FLOAT
+            if kind is int:
+                return click.INT
+            return click.FLOAT
         range_type = click.IntRange if kind is int else click.FloatRange
         return range_type(low, high, min_open="gt" in bounds, max_open="lt" in bounds)
     return click.STRING

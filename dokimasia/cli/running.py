@@ -226,13 +226,17 @@ class ProgressLine:
 def _brief(reason: str) -> str:
     """Return the beginning of a reason, on one line."""
     line = " ".join(reason.split())
-    return line if len(line) <= BRIEF else f"{line[: BRIEF - 1]}…"
+    if len(line) <= BRIEF:
+        return line
+    return f"{line[: BRIEF - 1]}…"
 
 
 def _clock(seconds: float) -> str:
     minutes, remaining = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{remaining:02}" if hours else f"{minutes}:{remaining:02}"
+    if hours:
+        return f"{hours}:{minutes:02}:{remaining:02}"
+    return f"{minutes}:{remaining:02}"
 
 
 EXIT_CODES: dict[End, int] = {"complete": 0, "failures": 3, "spending": 4, "below": 5, "waiting": 6}

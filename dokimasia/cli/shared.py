@@ -62,7 +62,9 @@ def remember_target_flags(where: str) -> None:
 
 def with_target_flags(text: str) -> str:
     """Return a text whose commands on runs name the home or service of this command, so that they can be pasted."""
-    return _ON_A_RUN.sub(lambda match: match[0] + _where, text) if _where else text
+    if _where:
+        return _ON_A_RUN.sub(lambda match: match[0] + _where, text)
+    return text
 
 
 def redact(text: str) -> str:
@@ -217,7 +219,9 @@ def shared(function: Callable[..., R]) -> Callable[..., R]:
 def shown_path(path: Path) -> str:
     """Return a path for printed commands: relative if it is below the working folder, else absolute."""
     absolute = path.absolute()
-    return str(absolute.relative_to(Path.cwd())) if absolute.is_relative_to(Path.cwd()) else str(absolute)
+    if absolute.is_relative_to(Path.cwd()):
+        return str(absolute.relative_to(Path.cwd()))
+    return str(absolute)
 
 
 def dry_run_options(function: Callable[..., R]) -> Callable[..., R]:

@@ -51,7 +51,9 @@ class SuiteData(Value):
 
 
 def _as_data(value: object) -> object:
-    return {"data": value} if isinstance(value, str) else value
+    if isinstance(value, str):
+        return {"data": value}
+    return value
 
 
 class SuiteFile(Value):

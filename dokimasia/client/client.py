@@ -495,7 +495,9 @@ class Client:
         reply = self.connection.request(operation.verb, path, query=query, json=body)
         if operation.files:
             return FileReply(reply.content, reply.headers["content-type"], headers=dict(reply.headers))
-        return reply.json() if reply.content else None
+        if reply.content:
+            return reply.json()
+        return None
 
     def replies(self, function: Callable[..., P], /, **arguments: object) -> Iterator[P]:
         """Yield the pages of a listing operation."""
@@ -560,7 +562,9 @@ def _validated(model: type[Q], values: Mapping[str, object]) -> Q:
             absolute_paths[name] = value.absolute()
         elif isinstance(value, tuple) and value and all(isinstance(path, Path) for path in value):
             absolute_paths[name] = tuple(path.absolute() for path in value)
-    return request.model_copy(update=absolute_paths) if absolute_paths else request
+    if absolute_paths:
+        return request.model_copy(update=absolute_paths)
+    return request
 
 
 def _message(model: type[Invocation], details: ErrorDetails) -> str:

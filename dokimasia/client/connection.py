@@ -106,7 +106,9 @@ class Connection:
     def send(self, method: str, path: str, body: object = None, **query: object) -> Any:
         """Send a request to a route, and return its JSON; None for an empty response."""
         reply = self.request(method, path, query=query, json=body)
-        return self._json(reply) if reply.content else None
+        if reply.content:
+            return self._json(reply)
+        return None
 
     def _json(self, reply: httpx.Response) -> JsonObject:
         """Return the JSON of a reply.
@@ -231,7 +233,9 @@ class Connection:
             return ConfigError(f"{self.url}: {detail} (DOKIMASIA_SERVER_TOKEN or --server-token-file)")
         if reply.status_code == httpx.codes.NOT_FOUND:
             return NotFound(detail)
-        return InputError(detail) if reply.is_client_error else DokimasiaError(detail)
+        if reply.is_client_error:
+            return InputError(detail)
+        return DokimasiaError(detail)
 
     def _may_repeat(self, method: str, number: int, began: float) -> bool:
         if method not in SAFE:
@@ -247,7 +251,9 @@ class Connection:
         if number >= TRIES or not (busy or unavailable):
             return None
         retry_after = reply.headers.get("retry-after", "")
-        return min(float(retry_after), 30.0) if retry_after.isdigit() else pause(number)
+        if retry_after.isdigit():
+            return min(float(retry_after), 30.0)
+        return pause(number)
 
 
 def pause(number: int) -> float:
@@ -345,4 +351,6 @@ def _event_data(text: str) -> JsonObject:
         data = orjson.loads(text)
     except orjson.JSONDecodeError:
         return {"text": text}
-    return data if isinstance(data, dict) else {"value": data}
+    if isinstance(data, dict):
+        return data
+    return {"value": data}

@@ -97,7 +97,9 @@ def without_written(request: R) -> R:
     defaults = {
         name: field.get_default(call_default_factory=True) for name, field in fields if option_of(field).written
     }
-    return request.model_copy(update=defaults) if defaults else request
+    if defaults:
+        return request.model_copy(update=defaults)
+    return request
 
 
 def named(connection: Connection, path: Path) -> str:
@@ -105,7 +107,9 @@ def named(connection: Connection, path: Path) -> str:
     model, file = name_and_file(path)
     if file != path and file.is_file():
         return f"{model}={sent(connection, file)}"
-    return sent(connection, path) if path.exists() else str(path)
+    if path.exists():
+        return sent(connection, path)
+    return str(path)
 
 
 def _holds_path(value: object) -> bool:
@@ -121,7 +125,9 @@ def _replace_paths(value: object, put: Callable[[Path], str]) -> object:
         return [_replace_paths(element, put) for element in value]
     if isinstance(value, Mapping):
         return {name: _replace_paths(element, put) for name, element in value.items()}
-    return put(value) if isinstance(value, Path) else value
+    if isinstance(value, Path):
+        return put(value)
+    return value
 
 
 def _is_there(connection: Connection, id: str) -> bool:

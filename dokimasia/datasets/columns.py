@@ -232,11 +232,15 @@ def _image_columns(header: Iterable[str]) -> tuple[str, ...]:
     numbered = sorted((int(match[1]), match[0]) for name in names if (match := _NUMBERED_IMAGE.fullmatch(name)))
     if numbered:
         return tuple(name for _, name in numbered)
-    return ("image_path",) if "image_path" in names else ()
+    if "image_path" in names:
+        return ("image_path",)
+    return ()
 
 
 def _number_as_text(value: object) -> object:
-    return str(value) if type(value) in (int, float) else value
+    if type(value) in (int, float):
+        return str(value)
+    return value
 
 
 def _choices(values: Mapping[str, object], columns: Columns, faults: list[RowFault]) -> list[object]:
@@ -288,7 +292,9 @@ def _answer(answer: object, choices: list[object], columns: Columns, faults: lis
                 "'reference_answer'"
             )
     else:
-        return str(answer) if type(answer) is float else answer
+        if type(answer) is float:
+            return str(answer)
+        return answer
     faults.append(RowFault("answer", f"the field '{columns.answer or 'answer'}' {wrong}"))
     return None
 
@@ -359,4 +365,6 @@ def suggestion(fields: Mapping[str, object], known: Collection[str], header: Seq
                 break
     question = ", ".join(f"{field} by {name!r}" for field, name in intended.items())
     hint = f"; there {is_or_are(len(shown))} {', '.join(map(repr, shown))}"
-    return f"{hint}: did you mean {question}?" if question else hint
+    if question:
+        return f"{hint}: did you mean {question}?"
+    return hint

@@ -168,14 +168,18 @@ def composed_query(meta: Mapping[str, object]) -> str:
 
 def _ended(text: str) -> str:
     """Return a sentence with a full stop, unless it has its own end mark."""
-    return text if text.endswith((".", "!", "?", ":", "\u3002")) else f"{text}."
+    if text.endswith((".", "!", "?", ":", "\u3002")):
+        return text
+    return f"{text}."
 
 
 def _part(value: object) -> str:
     """Return a part of a query as a text; empty if it is not one."""
     if isinstance(value, list) and all(isinstance(line, str) for line in value):
         return "\n".join(f"{number}. {line.strip()}" for number, line in enumerate(value, 1))
-    return value.strip() if isinstance(value, str) else ""
+    if isinstance(value, str):
+        return value.strip()
+    return ""
 
 
 def check_case(meta: Mapping[str, JsonValue], where: str) -> None:
@@ -219,7 +223,9 @@ def _literal(text: str, where: str) -> str | JsonObject:
         value = json.loads(text)
     except (ValueError, RecursionError):
         value = _python_literal(text, where)
-    return value if isinstance(value, str | dict) else text
+    if isinstance(value, str | dict):
+        return value
+    return text
 
 
 def _python_literal(text: str, where: str) -> object:

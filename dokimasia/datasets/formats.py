@@ -158,7 +158,9 @@ def _by_content(head: bytes) -> str | None:
     if text.startswith(b"{"):
         return ".jsonl"
     columns = text.partition(b"\n")[0].strip().replace(b'"', b"").split(b"\t")
-    return ".tsv" if len(columns) > 1 and b"index" in columns else None
+    if len(columns) > 1 and b"index" in columns:
+        return ".tsv"
+    return None
 
 
 def _what_it_is(head: bytes) -> str:

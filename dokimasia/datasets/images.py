@@ -292,7 +292,9 @@ class ImageSource:
             return None
         try:
             path = self._folder / value
-            return path if path.is_file() else self._by_base_name(value)
+            if path.is_file():
+                return path
+            return self._by_base_name(value)
         except (OSError, ValueError):  # a name that no file can have
             return None
 
@@ -314,7 +316,9 @@ class ImageSource:
         path = self._names.get(name)
         if path is None or not folder or path.parent == self._folder:
             return path
-        return path if path.parent.name.casefold() == folder.rpartition("/")[2] else None
+        if path.parent.name.casefold() == folder.rpartition("/")[2]:
+            return path
+        return None
 
     def _from_file(self, path: Path, value: str, where: str) -> ImageRef:
         try:

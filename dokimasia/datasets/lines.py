@@ -176,7 +176,9 @@ def parse_row(
 
 def digits_of(value: object) -> object:
     """Return a whole number as its digits, and anything else unchanged."""
-    return str(value) if type(value) is int else value
+    if type(value) is int:
+        return str(value)
+    return value
 
 
 def text_field(wrong: str, *, digits: bool = False, blank: bool = False) -> PlainValidator:
@@ -287,7 +289,9 @@ def _strict_json(raw: bytes) -> object:
 
 
 def _hint(raw: bytes) -> str:
-    return "; one object a line is expected, not one array for all" if raw.lstrip().startswith(b"[") else ""
+    if raw.lstrip().startswith(b"["):
+        return "; one object a line is expected, not one array for all"
+    return ""
 
 
 def _no_constant(name: str) -> NoReturn:

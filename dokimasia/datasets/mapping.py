@@ -145,5 +145,7 @@ def _text(value: object) -> str:
     elif isinstance(value, list):
         options = value
     else:
-        return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else str(value)
+        if isinstance(value, dict):
+            return json.dumps(value, ensure_ascii=False)
+        return str(value)
     return "\n".join(f"{chr(ord('A') + place)}. {option}" for place, option in enumerate(options))

@@ -267,4 +267,6 @@ def _remarks(sample: Sample) -> Iterator[Remark]:
 
 
 def _more(ids: list[str]) -> str:
-    return f" and {len(ids) - 5} more" if len(ids) > 5 else ""
+    if len(ids) > 5:
+        return f" and {len(ids) - 5} more"
+    return ""

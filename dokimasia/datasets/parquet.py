@@ -167,7 +167,9 @@ def _images(value: object) -> list[object]:
     if isinstance(value, bytes):
         return [Embedded(value)]
     if isinstance(value, str):
-        return list(as_list(value)) if value.strip() else []
+        if value.strip():
+            return list(as_list(value))
+        return []
     if isinstance(value, dict) and value.keys() <= {"bytes", "path"}:
         data, name = value.get("bytes"), value.get("path")
         if isinstance(data, bytes):
@@ -183,7 +185,9 @@ def plain_cell(value: object) -> object:
     if isinstance(value, float):
         if math.isnan(value):
             return None
-        return value if math.isfinite(value) else str(value)
+        if math.isfinite(value):
+            return value
+        return str(value)
     if isinstance(value, dict):
         return {str(name): plain_cell(part) for name, part in value.items()}
     if isinstance(value, list | tuple):

@@ -47,7 +47,9 @@ class GivenPerturbation(NamedTuple):
     @property
     def label(self) -> Label | None:
         """The label in effect, which is the first; None without one."""
-        return self.labels[0].label if self.labels else None
+        if self.labels:
+            return self.labels[0].label
+        return None
 
 
 def read_perturbations(

@@ -95,7 +95,9 @@ def named_file(text: str | Path) -> Path:
 def name_and_file(path: Path) -> tuple[str | None, Path]:
     """Split a path from `named_file`: return the model's name (None without one) and the file's path."""
     name, equals, file = path.name.partition("=")
-    return (unquote(name), path.with_name(file)) if equals and name and file and not path.exists() else (None, path)
+    if equals and name and file and not path.exists():
+        return (unquote(name), path.with_name(file))
+    return (None, path)
 
 
 class PredictionsName(NamedTuple):
@@ -136,7 +138,9 @@ def dataset_of_predictions(path: Path) -> Path | None:
     if name is None or name.data is None:
         return None
     row = next(iter(READERS[path.suffix.lower()](path)), None)
-    return name.data if isinstance(row, Row) and "prediction" in row.fields else None
+    if isinstance(row, Row) and "prediction" in row.fields:
+        return name.data
+    return None
 
 
 def read_responses(path: Path, data: str = "") -> Iterator[GivenResponse]:
@@ -287,7 +291,9 @@ def _plain(cell: object) -> object:
         return int(cell)
     if cell is None or cell == "":
         return None
-    return cell if isinstance(cell, str | int | float) else str(cell)
+    if isinstance(cell, str | int | float):
+        return cell
+    return str(cell)
 
 
 def _csv_rows(path: Path) -> Iterator[Row | Problem]:

@@ -264,7 +264,9 @@ class _Collecting:
 
 
 def _kind(error: DataError) -> str:
-    return error.kind if isinstance(error, RowError) else "other"
+    if isinstance(error, RowError):
+        return error.kind
+    return "other"
 
 
 def _id(row: Row, where: str) -> str:

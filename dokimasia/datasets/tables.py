@@ -126,7 +126,9 @@ def csv_delimiter(path: Path) -> str:
     """Return the delimiter of a CSV file: a comma or a semicolon, whichever its first line has more of."""
     first = next(iter(raw_lines(path, "the line is too long for a table")), b"")
     text = b"" if isinstance(first, Problem) else first
-    return ";" if text.count(b";") > text.count(b",") else ","
+    if text.count(b";") > text.count(b","):
+        return ";"
+    return ","
 
 
 MAX_WORKBOOK = 2**30
@@ -193,13 +195,17 @@ def _cell_text(value: object) -> str:
     """Return the value of a workbook's cell as text; a whole number has no decimal point."""
     if value is None:
         return ""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
 
 
 def repeated_column(header: Sequence[str], inside: str = "header") -> str | None:
     """Return the problem of a header with a duplicate column; None if there is none."""
     repeated = sorted(name for name, times in Counter(header).items() if times > 1)
-    return f"the column {repeated[0]!r} stands twice in the {inside}" if repeated else None
+    if repeated:
+        return f"the column {repeated[0]!r} stands twice in the {inside}"
+    return None
 
 
 def header_fault(header: Sequence[str]) -> str | None:

@@ -286,4 +286,6 @@ def _row(row: Row, where: str, at: Place) -> _ScoresRow:
 def _turned(scores: tuple[float, float], at: Place) -> tuple[float, float]:
     """Convert scores of model and baseline to those of A and B, or the reverse."""
     first, second = scores
-    return (first, second) if at == "first" else (second, first)
+    if at == "first":
+        return (first, second)
+    return (second, first)

@@ -25,7 +25,9 @@ class RemoteCallLedger(SqliteLedger):
 
     def folded(self, call: ModelCall) -> Folded:
         """Return a call's request in its stored form."""
-        return call.folded if isinstance(call, RemoteCall) else super().folded(call)
+        if isinstance(call, RemoteCall):
+            return call.folded
+        return super().folded(call)
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,7 +125,9 @@ class RemoteBlobs:
 def images_of(call: ModelCall) -> list[str]:
     """Return the hashes of the images that a call shows."""
     if isinstance(call, ImageEdit):
-        return [] if call.image is None else [call.image.sha256]
+        if call.image is None:
+            return []
+        return [call.image.sha256]
     if isinstance(call, Chat):
         return list(dict.fromkeys(image.sha256 for image in call.images))
     return []

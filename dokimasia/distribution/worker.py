@@ -172,7 +172,9 @@ class _WorkerRun:
         """Answer the driver; out of memory, fail the channel, so that the worker counts as lost and not the item as failed."""
         try:
             answer = self._served[name](*arguments)
-            return await answer if inspect.isawaitable(answer) else answer
+            if inspect.isawaitable(answer):
+                return await answer
+            return answer
         except MemoryError as error:
             self.line.fail(error)
             await asyncio.Event().wait()

@@ -81,7 +81,11 @@ Choice = Literal["first", "second", "tie"]
 def paradigm_of(evaluator: Evaluator) -> Paradigm:
     """Return the paradigm of an evaluator."""
     head = evaluator.partition("-")[0]
-    return "single" if head == "single" else "pairwise" if head == "pairwise" else evaluator  # pyright: ignore[reportReturnType]
+    if head == "single":
+        return "single"
+    if head == "pairwise":
+        return "pairwise"
+    return evaluator  # pyright: ignore[reportReturnType]
 
 
 def by_axes(evaluator: Evaluator) -> bool:

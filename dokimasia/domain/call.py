@@ -38,7 +38,9 @@ class ModelRef(Value):
     @property
     def person(self) -> str:
         """The name of the person who answers instead of a model (`human/NAME`); empty for a model."""
-        return self.model.removeprefix(f"{PEOPLE}/") if self.model.startswith(f"{PEOPLE}/") else ""
+        if self.model.startswith(f"{PEOPLE}/"):
+            return self.model.removeprefix(f"{PEOPLE}/")
+        return ""
 
 
 Weights = Literal["open", "proprietary"]

@@ -103,7 +103,9 @@ class CapabilityPath(Value):
     @property
     def parent(self) -> "CapabilityPath | None":
         """The parent path; None for a category."""
-        return CapabilityPath(names=self.names[:-1]) if self.layer > 1 else None
+        if self.layer > 1:
+            return CapabilityPath(names=self.names[:-1])
+        return None
 
     @property
     def is_leaf(self) -> bool:

@@ -154,7 +154,9 @@ class Decision(Value):
     @classmethod
     def _from_row(cls, reasons: object) -> object:
         if reasons is None or isinstance(reasons, str):
-            return tuple(reasons.split(",")) if reasons else ()
+            if reasons:
+                return tuple(reasons.split(","))
+            return ()
         return reasons
 
     @model_validator(mode="after")
@@ -200,13 +202,17 @@ class Standing(Value):
     def state(self) -> State:
         """The item's state."""
         settled = self.settled_by
-        return "waiting" if settled is None else STATES[settled.action]
+        if settled is None:
+            return "waiting"
+        return STATES[settled.action]
 
     @property
     def text(self) -> str:
         """The current text: as edited, or else the original."""
         settled = self.settled_by
-        return self.item.text if settled is None else settled.text
+        if settled is None:
+            return self.item.text
+        return settled.text
 
     def decisions_for(self, who: str) -> tuple[Decision, ...]:
         """Return the decisions a person may see: their own, and others' once theirs is stored; never others' ratings."""
@@ -217,7 +223,9 @@ class Standing(Value):
     def state_for(self, who: str) -> ShownState:
         """Return the item's state for a person, without others' decisions until the person has decided."""
         hidden = self.item.person is None and who not in self.opinions
-        return "decided" if hidden and self.state != "waiting" else self.state
+        if hidden and self.state != "waiting":
+            return "decided"
+        return self.state
 
     def last_of(self, who: str) -> Decision | None:
         """Return a person's last decision on the item; None without one, or if it was undone."""

@@ -162,11 +162,9 @@ def factuality_not_applicable(sample: Sample, *, published: bool = False) -> str
     """Return why visual factuality does not apply to a case; empty if it applies."""
     if not criteria_of(sample).factuality:
         return "no criteria of visual factuality"
-    return (
-        ""
-        if published or ground_truth_of(sample) or sample.images
-        else "neither a ground truth nor an image to judge it by"
-    )
+    if published or ground_truth_of(sample) or sample.images:
+        return ""
+    return "neither a ground truth nor an image to judge it by"
 
 
 def factuality_by(sample: Sample, chosen: FactualityBy, *, published: bool = False) -> FactualityBy:
@@ -177,7 +175,9 @@ def factuality_by(sample: Sample, chosen: FactualityBy, *, published: bool = Fal
     """
     if chosen == "none" or factuality_not_applicable(sample, published=published):
         return "none"
-    return chosen if published or ground_truth_of(sample) else "image"
+    if published or ground_truth_of(sample):
+        return chosen
+    return "image"
 
 
 def criteria_in(meta: Mapping[str, JsonValue]) -> CaseCriteria:

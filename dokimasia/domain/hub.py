@@ -47,7 +47,9 @@ class HubPath(type(Path())):
 
 def as_data_path(text: str | Path) -> Path:
     """Return the path of a data set, whose name may be one of the Hub."""
-    return HubPath(text) if isinstance(text, str) and text.startswith(SCHEME) else Path(text)
+    if isinstance(text, str) and text.startswith(SCHEME):
+        return HubPath(text)
+    return Path(text)
 
 
 def hub_name(path: Path) -> HubName:

@@ -108,7 +108,9 @@ def correctness_of(verdict: str | None, failure: str | None) -> Correctness:
     """
     if verdict == "right" or verdict == "wrong":
         return verdict
-    return "undecided" if verdict == "unknown" and failure == "undecided" else "failed"
+    if verdict == "unknown" and failure == "undecided":
+        return "undecided"
+    return "failed"
 
 
 AnswerRule = Literal[

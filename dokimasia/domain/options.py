@@ -31,7 +31,9 @@ class FormerNames:
 
     def former(self, value: object) -> object:
         """Return the former name of a value."""
-        return self.names.get(value, value) if isinstance(value, str) else value
+        if isinstance(value, str):
+            return self.names.get(value, value)
+        return value
 
 
 _PROTOCOLS = FormerNames({"default": "ours"})
@@ -56,7 +58,9 @@ def scoring_prompt(name: str = "checkpoints", *, published: bool, reasons: bool)
     """
     if published and reasons:
         raise ValueError("as published a judge gives no reasons for its scores")
-    return f"{name}_reasons" if reasons else prompt_of_protocol(name, published=published)
+    if reasons:
+        return f"{name}_reasons"
+    return prompt_of_protocol(name, published=published)
 
 
 LOOKS = 6

@@ -63,7 +63,9 @@ class PassportModel(Value):
 
     def sampled(self, evaluator: Evaluator) -> Sampling | None:
         """Return the sampling parameters under an evaluator."""
-        return self.sampling if evaluator in IN_USE else self.sampling_published
+        if evaluator in IN_USE:
+            return self.sampling
+        return self.sampling_published
 
 
 class PassportData(Value):
@@ -242,7 +244,9 @@ class HalfRates(Value):
     def worth(self) -> float | None:
         """Detection minus false alarms, by which an evaluator is chosen; None if either was not measured."""
         hits, alarms = self.detection.share, self.false_alarms.share
-        return None if hits is None or alarms is None else hits - alarms
+        if hits is None or alarms is None:
+            return None
+        return hits - alarms
 
 
 class RatesByHalf(Value):

@@ -240,4 +240,6 @@ class RubricOptions(GraphOptions):
 
 def polarity_of(statement: str) -> Polarity:
     """Return whether a statement forbids something (`The response must not ...`) or requires it."""
-    return "negative" if _FORBIDS.match(statement) else "positive"
+    if _FORBIDS.match(statement):
+        return "negative"
+    return "positive"

@@ -85,12 +85,16 @@ class Sample(Value):
         alternatives = self.accepted_texts
         if len(alternatives) > 1:
             return "Any one of these is accepted: " + "; ".join(alternatives)
-        return alternatives[0] if alternatives else None
+        if alternatives:
+            return alternatives[0]
+        return None
 
     @property
     def cluster(self) -> str:
         """The sample's cluster: samples that share an image share a cluster; a sample without images has its own."""
-        return self.images[0].sha256 if self.images else f"sample:{self.id}"
+        if self.images:
+            return self.images[0].sha256
+        return f"sample:{self.id}"
 
     def asked(self, request: str) -> "Sample":
         """Return the sample with its question replaced by a request, and without choices and reference answers."""

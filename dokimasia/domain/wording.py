@@ -57,7 +57,9 @@ def nearest(name: str, names: Iterable[str]) -> str:
         for match, similarity in zip(matches, similarities, strict=True)
         if similarity >= similarities[0] - ABOUT_AS_NEAR
     ]
-    return f"; did you mean {' or '.join(map(repr, suggested))}?" if suggested else ""
+    if suggested:
+        return f"; did you mean {' or '.join(map(repr, suggested))}?"
+    return ""
 
 
 def is_or_are(count: int) -> str:

@@ -127,7 +127,9 @@ class _Server:
         reply = await ask_json(
             self._connections, f"{self._base}{path}", body=body, seconds=self._seconds, most=MOST_BYTES
         )
-        return reply if isinstance(reply, dict) else {}
+        if isinstance(reply, dict):
+            return reply
+        return {}
 
     async def _ollama(self) -> list[DiscoveredModel]:
         names = _by_name(_entries(await self._ask("/api/tags"), "models"), "name")
@@ -191,7 +193,9 @@ class _Server:
 def _entries(reply: Mapping[str, JsonValue], field: str) -> list[Mapping[str, JsonValue]]:
     """Return the objects of a list in a reply; none if there is no list."""
     values = reply.get(field)
-    return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
+    if isinstance(values, list):
+        return [value for value in values if isinstance(value, dict)]
+    return []
 
 
 def _by_name(entries: Sequence[Mapping[str, JsonValue]], field: str) -> dict[str, Mapping[str, JsonValue]]:

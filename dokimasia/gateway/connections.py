@@ -78,7 +78,9 @@ async def read_body(response: aiohttp.ClientResponse, most: int) -> bytes | None
         chunks.append(decoded)
     if decoder is not None:
         decoder.check_end()
-    return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+    if len(chunks) == 1:
+        return chunks[0]
+    return b"".join(chunks)
 
 
 async def ask_json(
@@ -100,7 +102,9 @@ async def ask_json(
             connections.session().request(method, url, json=body, allow_redirects=False) as response,
         ):
             content = await read_body(response, most) if response.status == HTTPStatus.OK else None
-            return None if content is None else orjson.loads(content)
+            if content is None:
+                return None
+            return orjson.loads(content)
     except (OSError, ValueError, aiohttp.ClientError):  # a timeout is an OSError
         return None
 

@@ -177,4 +177,6 @@ class CountingTransport:
 
 
 def _as_reply(reply: str | ModelReply) -> ModelReply:
-    return ChatReply(text=reply, finish_reason="stop") if isinstance(reply, str) else reply
+    if isinstance(reply, str):
+        return ChatReply(text=reply, finish_reason="stop")
+    return reply

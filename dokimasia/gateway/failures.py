@@ -92,7 +92,9 @@ def verdict_of_code(code: object, text: str) -> Verdict:
     if isinstance(code, str) and not code.isdecimal():
         return _CODES.get(code, ("server_error", True))
     number = int(code) if isinstance(code, int) or (isinstance(code, str) and len(code) == 3) else 0
-    return verdict_of_status(number, text) if 400 <= number < 600 and number != 422 else ("server_error", True)
+    if 400 <= number < 600 and number != 422:
+        return verdict_of_status(number, text)
+    return ("server_error", True)
 
 
 def kind_of_body(body: str) -> AttemptKind:
@@ -100,7 +102,9 @@ def kind_of_body(body: str) -> AttemptKind:
     body = body.lstrip()
     if not body:
         return "empty_body"
-    return "broken_envelope" if body[0] in "{[" else "not_json"
+    if body[0] in "{[":
+        return "broken_envelope"
+    return "not_json"
 
 
 def message_of_body(kind: AttemptKind, body: str, api_key: str | None) -> str:
@@ -148,7 +152,9 @@ def retry_after(headers: Mapping[str, str], *, now: float | None = None) -> floa
 
 @lru_cache(maxsize=64)
 def _forms(api_key: str | None) -> tuple[str, ...]:
-    return tuple(sorted(forms_of(api_key), key=len, reverse=True)) if api_key else ()
+    if api_key:
+        return tuple(sorted(forms_of(api_key), key=len, reverse=True))
+    return ()
 
 
 def scrub(text: str, api_key: str | None = None) -> str:

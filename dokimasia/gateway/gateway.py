@@ -146,7 +146,9 @@ class ModelGateway:
             raise CallFailed(outcome.kind, outcome.reason, last=outcome.last)
         if isinstance(outcome, Interrupted):
             raise _interrupted(call)
-        return outcome.model_copy(update={"cached": True}) if joined and not outcome.cached else outcome
+        if joined and not outcome.cached:
+            return outcome.model_copy(update={"cached": True})
+        return outcome
 
     async def _ask_person(self, key: str, call: ModelCall, label: str, aid: Aid) -> CallResult:
         """Return a person's answer, or record the question. Questions to people bypass limits, pacing and retries."""

@@ -92,7 +92,9 @@ async def with_reduced_images(call: Chat, side: int, reduce: Reducer) -> Chat:
     before = next((at for at, message in enumerate(call.messages) if message.role == "tool"), len(call.messages))
 
     async def fitting(part: Part) -> Part:
-        return await reduce(part, side) if part.kind == "image" and max(part.width, part.height) > side else part
+        if part.kind == "image" and max(part.width, part.height) > side:
+            return await reduce(part, side)
+        return part
 
     messages: list[Message] = []
     for at, message in enumerate(call.messages):

@@ -95,7 +95,9 @@ class AdaptiveLimiter:
                 self._notify_near()
             try:
                 taken_over = await turn
-                return self._epoch if taken_over is None else taken_over
+                if taken_over is None:
+                    return self._epoch
+                return taken_over
             except asyncio.CancelledError:
                 if turn.done() and not turn.cancelled():
                     self.in_use -= 1

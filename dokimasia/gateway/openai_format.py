@@ -72,7 +72,9 @@ def version_of(name: object, requested: str) -> str | None:
     LiteLLM repeats it if the endpoint does not report one.
     """
     text = storable(name)[:LONGEST_NAME] if isinstance(name, str) else ""
-    return text if text and not f"/{requested}".endswith(f"/{text}") else None
+    if text and not f"/{requested}".endswith(f"/{text}"):
+        return text
+    return None
 
 
 _DETAILS = ("prompt_tokens_details", "input_tokens_details")
@@ -148,7 +150,9 @@ def storable(value: object) -> str:
 def _count(value: object) -> int | None:
     if not isinstance(value, int) or isinstance(value, bool):
         return None
-    return value if 0 <= value <= MOST_TOKENS else None
+    if 0 <= value <= MOST_TOKENS:
+        return value
+    return None
 
 
 NOT_EXTRA = frozenset(

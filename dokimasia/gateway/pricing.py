@@ -58,7 +58,9 @@ def known_price(spec: ModelSpec) -> Price:
     if spec.api_base is not None or spec.transport not in ("auto", "litellm"):
         return Price()
     list_entry = list_price(spec.ref.model)
-    return Price() if list_entry is None else Price(**list_entry._asdict())
+    if list_entry is None:
+        return Price()
+    return Price(**list_entry._asdict())
 
 
 def cost_of(usage: Usage, price: Price) -> float | None:
@@ -92,7 +94,9 @@ def cost_of_reply(reply: ModelReply, price: Price) -> float | None:
     """
     if not isinstance(reply, ImageEditReply) or price.image is None:
         return cost_of(reply.usage, price)
-    return None if reply.image is None else price.image
+    if reply.image is None:
+        return None
+    return price.image
 
 
 def forecast_cost(call: ModelCall, usage: Usage, price: Price) -> float | None:

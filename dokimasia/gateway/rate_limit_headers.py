@@ -78,7 +78,9 @@ def resets_too_late(headers: Mapping[str, str], unit: str, *, now: datetime | No
 
 def _until_reset(headers: Mapping[str, str], unit: str, now: datetime | None) -> float | None:
     reset = _stated(headers, unit, "reset")
-    return None if reset is None else _seconds(reset, now or datetime.now(UTC))
+    if reset is None:
+        return None
+    return _seconds(reset, now or datetime.now(UTC))
 
 
 def _stated(headers: Mapping[str, str], unit: str, part: str) -> str | None:
@@ -90,7 +92,9 @@ def _number(text: str) -> float | None:
         number = float(text)
     except ValueError:
         return None
-    return number if math.isfinite(number) else None
+    if math.isfinite(number):
+        return number
+    return None
 
 
 def _seconds(text: str, now: datetime) -> float | None:
@@ -100,7 +104,9 @@ def _seconds(text: str, now: datetime) -> float | None:
     if read is None:
         match = _DURATION.fullmatch(text)
         read = _of_moment(text, now) if match is None or not any(match.groups()) else _of_duration(match)
-    return read if read is not None and read > 0 else None
+    if read is not None and read > 0:
+        return read
+    return None
 
 
 def _of_duration(match: re.Match[str]) -> float:
@@ -111,6 +117,8 @@ def _of_duration(match: re.Match[str]) -> float:
 def _of_moment(text: str, now: datetime) -> float | None:
     try:
         moment = datetime.fromisoformat(text)
-        return None if moment.tzinfo is None else (moment - now).total_seconds()
+        if moment.tzinfo is None:
+            return None
+        return (moment - now).total_seconds()
     except (ValueError, OverflowError):  # a moment near year 1 or 9999 in another zone
         return None

@@ -51,7 +51,9 @@ class RetryPolicy(Value):
         if not failure.retryable or tries >= self.max_tries:
             return None
         delay = self.delay(tries, failure, rng)
-        return delay if waited + delay <= self.max_total_wait else None
+        if waited + delay <= self.max_total_wait:
+            return delay
+        return None
 
 
 REFUSALS: frozenset[AttemptKind] = frozenset(("rate_limit", "connection", "server_error", "timeout"))

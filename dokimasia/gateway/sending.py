@@ -48,7 +48,9 @@ def redactor(keys: Iterable[str], redact: Redact) -> Redact:
 def shorten(text: str) -> str:
     """Return an error's message on one line, cut with an ellipsis to at most `MESSAGE_LENGTH` characters."""
     line = " ".join(text[: 4 * MESSAGE_LENGTH].split())
-    return line if len(line) <= MESSAGE_LENGTH else line[: MESSAGE_LENGTH - 1] + "…"
+    if len(line) <= MESSAGE_LENGTH:
+        return line
+    return line[: MESSAGE_LENGTH - 1] + "…"
 
 
 def clean_reply(reply: ModelReply, clean: Redact) -> ModelReply:
@@ -59,13 +61,17 @@ def clean_reply(reply: ModelReply, clean: Redact) -> ModelReply:
         return reply
     tools = tuple(_cleaned(tool, clean, "id", "name", "arguments") for tool in reply.tool_calls)
     cleaned = _cleaned(reply, clean, "text", "refusal", "native_finish_reason", "version")
-    return cleaned if tools == reply.tool_calls else cleaned.model_copy(update={"tool_calls": tools})
+    if tools == reply.tool_calls:
+        return cleaned
+    return cleaned.model_copy(update={"tool_calls": tools})
 
 
 def _cleaned(value: V, clean: Redact, *names: str) -> V:
     texts = {name: text for name in names if (text := getattr(value, name)) is not None}
     changed = {name: cleaned for name, text in texts.items() if (cleaned := clean(text)) != text}
-    return value.model_copy(update=changed) if changed else value
+    if changed:
+        return value.model_copy(update=changed)
+    return value
 
 
 def check_envelope(call: ModelCall, reply: ModelReply) -> TransportError | None:
@@ -143,4 +149,6 @@ def report_of(result: ModelReply | TransportError) -> Report:
     """Return the limiter's report of a request's outcome."""
     if not isinstance(result, TransportError):
         return "ok"
-    return "limited" if result.kind == "rate_limit" and result.retryable else "failed"
+    if result.kind == "rate_limit" and result.retryable:
+        return "limited"
+    return "failed"

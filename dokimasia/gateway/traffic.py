@@ -111,7 +111,9 @@ class PendingCall:
     @property
     def remote(self) -> RemoteCall | None:
         """The remote call, if another process made it."""
-        return self.call if isinstance(self.call, RemoteCall) else None
+        if isinstance(self.call, RemoteCall):
+            return self.call
+        return None
 
     def drop(self, forget: "Callable[[PendingCall], None]") -> None:
         """Cancel an idle call that nobody waits for; one that may be sent ahead is recalled first."""
@@ -154,7 +156,9 @@ class PendingCall:
         if self.abandoned or self.task.cancelled() or self.task.exception() is not None:
             return None
         outcome = self.task.result()
-        return outcome if isinstance(outcome, CallFailed) and outcome.kind != "budget" else None
+        if isinstance(outcome, CallFailed) and outcome.kind != "budget":
+            return outcome
+        return None
 
 
 class Traffic:

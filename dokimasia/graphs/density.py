@@ -78,7 +78,9 @@ async def rate(state: State, runtime: Runtime[Context]) -> State:
 
 async def after_classifying(state: State) -> Literal["rate", "__end__"]:
     """Return `rate`, or the end after a failure."""
-    return "__end__" if state.get("failed") else "rate"
+    if state.get("failed"):
+        return "__end__"
+    return "rate"
 
 
 def build() -> StateGraph[State, Context]:

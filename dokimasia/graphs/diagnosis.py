@@ -144,7 +144,9 @@ async def mend(state: State, runtime: Runtime[DiagnosisContext], *, across: bool
 
 async def after_models(state: State, runtime: Runtime[DiagnosisContext]) -> Literal["write_across", "end"]:
     """Return `write_across` if there are several models to compare, else the end."""
-    return "write_across" if len(runtime.context.tables.models) > 1 else "end"
+    if len(runtime.context.tables.models) > 1:
+        return "write_across"
+    return "end"
 
 
 def build() -> StateGraph[State, DiagnosisContext]:

@@ -179,7 +179,9 @@ def _with_answers(
             failures.append(failure(reply.failure.kind, prefix + reply.failure.reason))
         else:
             item = _with(item, **{side: id})
-    return _with(item, **failed_update(to_report(failures))) if failures else item
+    if failures:
+        return _with(item, **failed_update(to_report(failures)))
+    return item
 
 
 async def judge(state: State, runtime: Runtime[Context]) -> State:
@@ -235,7 +237,9 @@ class _Judge(NamedTuple):
 
     def ordered_texts(self, place: Place) -> tuple[str, str]:
         """Return the two texts in the order in which the judge sees them."""
-        return (self.response, self.baseline) if place == "first" else (self.baseline, self.response)
+        if place == "first":
+            return (self.response, self.baseline)
+        return (self.baseline, self.response)
 
     async def verdict(self, place: Place) -> tuple[DuelJudgement, list[str]]:
         """Return the judge's verdict on the better response, and the calls."""
@@ -303,7 +307,9 @@ def _unjudged(item: Duel) -> bool:
 
 async def after_answer(state: State) -> Literal["judge", "__end__"]:
     """Return `judge` if an item has answers on both sides, else the end."""
-    return "judge" if any(map(_unjudged, state["items"])) else "__end__"
+    if any(map(_unjudged, state["items"])):
+        return "judge"
+    return "__end__"
 
 
 def build() -> StateGraph[State, Context]:

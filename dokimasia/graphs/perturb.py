@@ -100,7 +100,9 @@ async def check_answer(state: GoldState, runtime: Runtime[Context]) -> GoldState
 
 async def _before_writing(state: GoldState) -> str:
     """Return `check` if an answer already exists, else `write`."""
-    return "check" if state.get("written") else "write"
+    if state.get("written"):
+        return "check"
+    return "write"
 
 
 def build_gold_writing() -> StateGraph[GoldState, Context]:
@@ -228,7 +230,9 @@ async def check_text(state: TextState, runtime: Runtime[Context]) -> TextState:
 async def _after_perturbing(state: TextState, runtime: Runtime[Context]) -> str:
     """Return `check` if an answer was perturbed and a checker is named, else the end."""
     checker = own_options(runtime.context, PerturbOptions, "text_perturbing").checker
-    return "check" if state.get("made") and checker else END
+    if state.get("made") and checker:
+        return "check"
+    return END
 
 
 def build_text_perturbing() -> StateGraph[TextState, Context]:

@@ -92,7 +92,9 @@ def first_open(failures: Iterable[Failed | None]) -> Failed | None:
 
 def still_open(kind: FailureKind | None) -> Failed | None:
     """Return the failure of an item whose verdict is open for this kind of failure; None for other kinds."""
-    return None if kind is None or kind not in _OPEN else Failed(kind=kind, reason=_OPEN[kind])
+    if kind is None or kind not in _OPEN:
+        return None
+    return Failed(kind=kind, reason=_OPEN[kind])
 
 
 def raise_open(failed: Failed | None) -> None:

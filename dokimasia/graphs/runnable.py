@@ -70,7 +70,9 @@ def _loose(hint: object) -> object:
     """Return the type of a state's field that accepts a value in place of an id."""
     if hint is str:
         return Value | str
-    return list[Value | str] if hint == list[str] else hint
+    if hint == list[str]:
+        return list[Value | str]
+    return hint
 
 
 class SharedContext(Generic[C]):

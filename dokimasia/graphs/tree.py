@@ -258,17 +258,23 @@ async def map_all(state: State, runtime: Runtime[GrowthContext]) -> State:
 
 async def first_step(state: State) -> Literal["fit", "propose"]:
     """Return `fit` if an existing tree is extended, else `propose`."""
-    return "fit" if state.get("base") else "propose"
+    if state.get("base"):
+        return "fit"
+    return "propose"
 
 
 async def after_fit(state: State, runtime: Runtime[GrowthContext]) -> Literal["propose", "map"]:
     """Return `propose` if some criteria do not fit, else `map`."""
-    return "propose" if _without_place(runtime.context, state) else "map"
+    if _without_place(runtime.context, state):
+        return "propose"
+    return "map"
 
 
 async def after_prune(state: State, runtime: Runtime[GrowthContext]) -> Literal["propose", "map"]:
     """Return `propose` for the remaining rounds, then `map`."""
-    return "propose" if state.get("round", 1) < runtime.context.growth.rounds else "map"
+    if state.get("round", 1) < runtime.context.growth.rounds:
+        return "propose"
+    return "map"
 
 
 def build() -> StateGraph[State, GrowthContext]:

@@ -120,7 +120,9 @@ def _of_table(path: Path) -> Format:
 
 
 def _of_columns(columns: Iterable[str]) -> Format:
-    return "vlmevalkit" if {"index", "prediction"} <= set(columns) else "table"
+    if {"index", "prediction"} <= set(columns):
+        return "vlmevalkit"
+    return "table"
 
 
 def _of_fields(fields: Mapping[str, object]) -> Format:
@@ -147,4 +149,6 @@ def _first_line(path: Path) -> dict[str, object] | None:
         value = json.loads(raw.decode("utf-8-sig"))
     except (ValueError, RecursionError):
         return None
-    return value if isinstance(value, dict) else None
+    if isinstance(value, dict):
+        return value
+    return None

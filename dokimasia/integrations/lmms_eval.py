@@ -69,7 +69,9 @@ def _metrics(rows: Sequence[Row]) -> list[str]:
 def _score(value: object) -> float | None:
     if isinstance(value, dict):
         return score_of(named(value, SCORES))
-    return None if isinstance(value, str) else score_of(value)
+    if isinstance(value, str):
+        return None
+    return score_of(value)
 
 
 def _row(path: Path, row: Row, model: str, metric: str) -> ItemResult:
@@ -129,4 +131,6 @@ def _run(path: Path) -> JsonObject:
 
 def _folder(path: Path) -> str:
     """Return the folder's name, which is the model's if lmms-eval wrote the file, or else the file's."""
-    return path.absolute().parent.name if _NAME.fullmatch(path.stem) else path.stem
+    if _NAME.fullmatch(path.stem):
+        return path.absolute().parent.name
+    return path.stem

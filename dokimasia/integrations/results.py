@@ -121,7 +121,9 @@ def score_of(value: object) -> float | None:
         number = float(value)
     except OverflowError:
         return None
-    return number if math.isfinite(number) else None
+    if math.isfinite(number):
+        return number
+    return None
 
 
 def result_of(
@@ -242,7 +244,9 @@ def _first_named(places: Iterable[Mapping[str, object]], names: Sequence[str]) -
 def content_of(*parts: object) -> str:
     """Return a digest of the question; empty if nothing is known of it."""
     texts = [short_text(part) for part in parts]
-    return digest("asked", texts) if any(texts) else ""
+    if any(texts):
+        return digest("asked", texts)
+    return ""
 
 
 def choose(path: Path, names: Sequence[str], wanted: str | None, what: str) -> str:

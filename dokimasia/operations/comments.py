@@ -135,7 +135,9 @@ async def delete_view(context: OperationContext, run: str, name: Annotated[str, 
 
 def _owner(context: OperationContext) -> str | None:
     """Return whose entries the caller can delete; None means everybody's."""
-    return None if context.self_named else context.person
+    if context.self_named:
+        return None
+    return context.person
 
 
 def _shown(comment: Comment) -> CommentShown:

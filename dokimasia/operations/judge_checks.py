@@ -89,7 +89,9 @@ class JudgeCheckRequest(RunRequest):
     @property
     def judges(self) -> tuple[str, ...]:
         """The judges to probe: the judge, and the reference."""
-        return (self.judge,) if self.reference is None else (self.judge, self.reference)
+        if self.reference is None:
+            return (self.judge,)
+        return (self.judge, self.reference)
 
     @property
     def left_out(self) -> tuple[Evaluator, ...]:

@@ -56,7 +56,9 @@ Count = Annotated[int | None, Field(ge=1, le=1_000_000_000, strict=True)]
 
 def _split(value: object) -> object:
     """Return a text with commas as its parts, without spaces; anything else as it is."""
-    return [part.strip() for part in value.split(",")] if isinstance(value, str) else value
+    if isinstance(value, str):
+        return [part.strip() for part in value.split(",")]
+    return value
 
 
 class ModelSent(Body):

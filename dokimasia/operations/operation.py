@@ -249,7 +249,9 @@ def read_reply(function: Callable[..., Awaitable[R] | R], sent: object) -> R:
 
 def reply_json(reply: BaseModel) -> JsonObject:
     """Return an operation's reply as plain JSON; figures omit fields with their default, as in `as_json`."""
-    return as_json(reply) if isinstance(reply, Value) else reply.model_dump(mode="json", by_alias=True)
+    if isinstance(reply, Value):
+        return as_json(reply)
+    return reply.model_dump(mode="json", by_alias=True)
 
 
 _OPERATIONS: dict[Callable[..., object], Operation] = {}

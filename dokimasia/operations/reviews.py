@@ -378,7 +378,9 @@ def _decisions_seen(standing: Standing, body: Decided, who: str) -> int | None:
     if body.seen is not None or body.second or standing.item.kind == "question":
         return body.seen
     settling = standing.settled_by
-    return len(standing.decisions) if settling is None or settling.who == who else 0
+    if settling is None or settling.who == who:
+        return len(standing.decisions)
+    return 0
 
 
 def _item_shown(context: OperationContext, standing: Standing, who: str) -> ItemShown:

@@ -231,11 +231,15 @@ async def diff(
 
 def _joined(models: tuple[str, str] | None) -> str | None:
     """Return two model names as the text that operations accept."""
-    return None if models is None else ",".join(models)
+    if models is None:
+        return None
+    return ",".join(models)
 
 
 def _run_or_path(name: Path | RunLike) -> str:
-    return str(name) if isinstance(name, Path) else name_of_run(name)
+    if isinstance(name, Path):
+        return str(name)
+    return name_of_run(name)
 
 
 def _refuse_missing(names: Sequence[Path | RunLike]) -> None:

@@ -52,7 +52,9 @@ def _plain(stated: object) -> object:
     """Return a text without white space around it, and an integer as its digits."""
     if isinstance(stated, str):
         return stated.strip()
-    return str(stated) if type(stated) is int else stated
+    if type(stated) is int:
+        return str(stated)
+    return stated
 
 
 def _weight(weight: object) -> int:
@@ -102,7 +104,9 @@ def _box(corners: JsonValue, unit: JsonValue, size: Sequence[int]) -> Box | None
     else:
         return None
     x0, y0, x1, y1 = (min(1.0, edge / scale) for edge, scale in zip(numbers, scales, strict=True))
-    return Box(x0=x0, y0=y0, x1=x1, y1=y1) if x0 < x1 and y0 < y1 else None
+    if x0 < x1 and y0 < y1:
+        return Box(x0=x0, y0=y0, x1=x1, y1=y1)
+    return None
 
 
 _Text = Annotated[Text, BeforeValidator(_plain)]

@@ -108,7 +108,9 @@ def parse_structured_check(text: str, expected: int) -> CriteriaCheck:
 
 def _object(value: JsonValue) -> dict[str, JsonValue] | None:
     """Return an object with an examination; None for any other value."""
-    return value if isinstance(value, dict) and value.keys() >= {"criteria", "missing"} else None
+    if isinstance(value, dict) and value.keys() >= {"criteria", "missing"}:
+        return value
+    return None
 
 
 def _verdict_of(text: str, name: str, number: int, problems: dict[str, None]) -> bool:
@@ -137,4 +139,6 @@ def _checked(
 def _plain(reason: str) -> str:
     """Return a reason on one line; empty for `none`, a dash and the like."""
     line = " ".join(reason.translate(DECORATION).split())[:REASON_LIMIT]
-    return "" if line.strip("\"'.[]() ").casefold() in _NOTHING else line
+    if line.strip("\"'.[]() ").casefold() in _NOTHING:
+        return ""
+    return line

@@ -146,7 +146,9 @@ def reason_of(value: object) -> str | None:
     line = _LOOSE.sub("", " ".join(text.split()).strip("|")).strip()
     if _NO_REASON.fullmatch(line.translate(DECORATION)):
         return None
-    return line if len(line) <= MAX_REASON else line[: MAX_REASON - 1] + "\u2026"
+    if len(line) <= MAX_REASON:
+        return line
+    return line[: MAX_REASON - 1] + "\u2026"
 
 
 def _reasons_aside(text: str) -> tuple[str, list[tuple[int | None, str]]]:
@@ -277,7 +279,9 @@ def _score_lines(said: str) -> tuple[list[re.Match[str]], list[str]]:
 def _stated_in(line: str) -> re.Match[str] | None:
     """Return the match of a line that states a criterion's score, and None of any other."""
     match = _LINE.fullmatch(line[:MAX_LINE].translate(DECORATION).lstrip(_BULLETS).rstrip(" \t\r|"))
-    return match if match is not None and match.group("number", "path") != (None, None) else None
+    if match is not None and match.group("number", "path") != (None, None):
+        return match
+    return None
 
 
 def _criterion(match: re.Match[str], count: int, paths: Sequence[str]) -> int:

@@ -83,7 +83,9 @@ def _or_empty(value: object) -> object:
 
 
 def _on_one_line_if_any(text: str, info: ValidationInfo) -> str:
-    return _on_one_line(text, info) if text.strip() else ""
+    if text.strip():
+        return _on_one_line(text, info)
+    return ""
 
 
 def at_most(most: int) -> AfterValidator:
@@ -122,7 +124,9 @@ def read_object(text: str, *models: type[M], about: object = None) -> M:
     names = [name for model in models for name in model.known_by]
 
     def read(value: JsonValue) -> dict[str, JsonValue] | None:
-        return value if isinstance(value, dict) and any(name in value for name in names) else None
+        if isinstance(value, dict) and any(name in value for name in names):
+            return value
+        return None
 
     rows = read_json(spoken(text), read)
     if len(models) > 1:
@@ -239,7 +243,9 @@ def read_numbered(
 
 
 def _among(numbers: Collection[int]) -> str:
-    return f"1 to {len(numbers)}" if sorted(numbers) == list(range(1, len(numbers) + 1)) else listed(numbers)
+    if sorted(numbers) == list(range(1, len(numbers) + 1)):
+        return f"1 to {len(numbers)}"
+    return listed(numbers)
 
 
 def blank(*models: type[JsonReply]) -> str:
@@ -274,4 +280,6 @@ def _place(field: FieldInfo) -> str:
     place = f"<{field.description}>"
     if get_origin(kind) in {list, tuple}:
         return f"[{place}]"
-    return f'"{place}"' if kind is str or get_origin(kind) is Literal else place
+    if kind is str or get_origin(kind) is Literal:
+        return f'"{place}"'
+    return place

@@ -177,7 +177,9 @@ def _as_it_stands(passage: str, text: str) -> str | None:
         return None
     pattern = r"\s+".join(map(re.escape, words))
     match = re.search(pattern, text.translate(_PLAIN), re.IGNORECASE)
-    return text[match.start() : match.end()] if match else None
+    if match:
+        return text[match.start() : match.end()]
+    return None
 
 
 def _only_praises(sentence: str) -> bool:

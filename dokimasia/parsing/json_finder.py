@@ -70,7 +70,9 @@ def objects_of(value: JsonValue, *, named: str = "") -> list[dict[str, JsonValue
     if not isinstance(array, list):
         return None
     objects = [row for row in array if isinstance(row, dict)]
-    return objects if objects and len(objects) == len(array) else None
+    if objects and len(objects) == len(array):
+        return objects
+    return None
 
 
 def _values(text: str) -> Iterator[tuple[JsonValue, int, int]]:

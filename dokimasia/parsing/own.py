@@ -146,7 +146,9 @@ def outside(text: str, statements: str, count: Callable[[str], int]) -> str:
         count: returns the number of the form's occurrences in a text.
     """
     reply = spoken(text)
-    return " outside of quotes and code" if statements != reply and count(reply) > count(statements) else ""
+    if statements != reply and count(reply) > count(statements):
+        return " outside of quotes and code"
+    return ""
 
 
 def is_empty_talk(text: str) -> bool:
@@ -222,9 +224,9 @@ def split_lines(pattern: re.Pattern[str], said: str) -> tuple[list[str], list[st
 def beside(lines: Iterable[str]) -> list[str]:
     """Return a fault if one of the lines outside the form is more than filler words; else an empty list."""
     other = next((line for line in lines if not is_empty_talk(line)), None)
-    return (
-        [] if other is None else [f"beside the form stands '{short(other)}': reply in the form and with nothing else"]
-    )
+    if other is None:
+        return []
+    return [f"beside the form stands '{short(other)}': reply in the form and with nothing else"]
 
 
 def _without_material(text: str) -> str:

@@ -171,7 +171,9 @@ def _value(match: re.Match[str]) -> int:
     first, sign, second = match[1].upper(), match[2], match[3].upper()
     if first == second:
         raise UnparsableReply(f"{short(_written(match))} names one response twice: write [[A>B]] or the like")
-    return VALUES[sign] if first == "A" else -VALUES[sign]
+    if first == "A":
+        return VALUES[sign]
+    return -VALUES[sign]
 
 
 def _without_repetition(reply: str, value: int) -> str:

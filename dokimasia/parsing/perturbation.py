@@ -109,7 +109,9 @@ def parse_perturbations(reply: str, text: str, expected: int, *, lenient: bool =
 def _numbered_objects(value: JsonValue) -> list[dict[str, JsonValue]] | None:
     """Return the objects of an array if all have a number; else None."""
     rows = objects_of(value) if isinstance(value, list) else None
-    return rows if rows and all("n" in row for row in rows) else None
+    if rows and all("n" in row for row in rows):
+        return rows
+    return None
 
 
 def _change(change: ChangeReply, text: str) -> TextChange:

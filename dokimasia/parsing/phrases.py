@@ -42,10 +42,14 @@ def unquoted(rest: str) -> tuple[str, str, str]:
     if rest.strip()[:1] in tuple(_MARKS) and rest.strip()[-1:] in tuple(_MARKS):
         return rest.strip()[1:-1].strip(), "", ""
     phrase, bar, tail = rest.rpartition("|")
-    return (phrase.strip(), bar, tail.strip()) if bar else (rest.strip(), "", "")
+    if bar:
+        return (phrase.strip(), bar, tail.strip())
+    return (rest.strip(), "", "")
 
 
 def without_quote(rest: str) -> str:
     """Return the text after an empty phrase, as in `"" | note` or `- | note`; the whole text if there is none."""
     before, bar, tail = rest.partition("|")
-    return tail if bar and not before.strip().strip(f"{_MARKS}-") else rest
+    if bar and not before.strip().strip(f"{_MARKS}-"):
+        return tail
+    return rest

@@ -139,4 +139,6 @@ def path_key(path: str) -> str:
 def short(text: str, limit: int = 40) -> str:
     """Return the beginning of a text on one line, at most `limit` characters, for a reason that quotes it."""
     line = " ".join(text[: limit * 4].split())
-    return line if len(line) <= limit else line[: limit - 1] + "\u2026"
+    if len(line) <= limit:
+        return line
+    return line[: limit - 1] + "\u2026"

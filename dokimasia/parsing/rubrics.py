@@ -236,7 +236,9 @@ def parse_cross_check(text: str, expected: int) -> tuple[CheckedRubric, ...]:
 def _numbered(line: str) -> re.Match[str] | None:
     """Return the match of a line on a rubric, and None of any other."""
     plain = line[:MAX_LINE].translate(DECORATION)
-    return _LINE.fullmatch(plain.strip(" \t\r|-#>")) if _VERDICT.search(plain) else None
+    if _VERDICT.search(plain):
+        return _LINE.fullmatch(plain.strip(" \t\r|-#>"))
+    return None
 
 
 def _answers(rest: str, number: int) -> CheckedRubric:

@@ -158,11 +158,15 @@ def _keys(value: JsonValue) -> Iterator[str]:
 
 
 def _with_scores(value: JsonValue) -> dict[str, JsonValue] | None:
-    return value if isinstance(value, dict) and isinstance(value.get("scores"), list) else None
+    if isinstance(value, dict) and isinstance(value.get("scores"), list):
+        return value
+    return None
 
 
 def _with_verdict(value: JsonValue) -> dict[str, JsonValue] | None:
-    return value if isinstance(value, dict) and isinstance(value.get("verdict"), str) else None
+    if isinstance(value, dict) and isinstance(value.get("verdict"), str):
+        return value
+    return None
 
 
 def _number(row: JsonValue, expected: int) -> int:

@@ -110,7 +110,9 @@ def bare(stated: str) -> str:
 
 def written(stated: str) -> str:
     """Return a text without white space around it; empty if it is only a placeholder in square brackets."""
-    return "" if _BRACKETED.fullmatch(stated) else stated.strip()
+    if _BRACKETED.fullmatch(stated):
+        return ""
+    return stated.strip()
 
 
 @cache

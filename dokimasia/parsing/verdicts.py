@@ -116,7 +116,9 @@ def verdict_reason(text: str) -> str | None:
     if objects:
         return reason_of(objects[-1].get("reasoning"))
     verdict = EQUIVALENCE.search(reply)
-    return None if verdict is None else reason_of(_LABEL.sub("", reply[: verdict.start()]))
+    if verdict is None:
+        return None
+    return reason_of(_LABEL.sub("", reply[: verdict.start()]))
 
 
 def _no_other_verdict(verdicts: Sequence[re.Match[str]], reply: str) -> None:

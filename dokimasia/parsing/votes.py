@@ -154,7 +154,9 @@ def _around_rewrite(judged: str) -> str:
 def _keep(around: str, n: int) -> int:
     """Return the number of the candidate to keep; 0 if none is named."""
     stated = [text for text in tagged(around, "keep") if _chosen(text) or bare(text)[:1].isdigit()]
-    return _number(only(stated, "<keep>"), n, "what is kept") if stated else 0
+    if stated:
+        return _number(only(stated, "<keep>"), n, "what is kept")
+    return 0
 
 
 def _not_one(rewrite: str, keep: int, ranking: Sequence[int] | None) -> list[str]:

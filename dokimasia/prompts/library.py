@@ -229,7 +229,9 @@ def _prompts_of(path: Path) -> Iterable[Prompt]:
         return [load_prompt(path)]
     data = path.read_bytes()
     parts = composed(path, data.decode("utf-8", errors="replace")) if b"\nstrategies: " in data[:2000] else None
-    return [load_prompt(path)] if parts is None else [_read(path, text.encode(), name) for name, text in parts.items()]
+    if parts is None:
+        return [load_prompt(path)]
+    return [_read(path, text.encode(), name) for name, text in parts.items()]
 
 
 def _read(path: Path, data: bytes, name: str) -> Prompt:

@@ -239,7 +239,9 @@ def _without_instructions(messages: Sequence[Message], name: str, prompts: Promp
     match = re.fullmatch(r"(?s:(?P<before>.*?)(?:\n\n)?)" + _plain_pattern(prompts.get(name), ()), head, re.DOTALL)
     if match is None:
         return tuple(messages)
-    return (_system(match["before"]), *rest) if match["before"] else rest
+    if match["before"]:
+        return (_system(match["before"]), *rest)
+    return rest
 
 
 def _instructions(messages: Sequence[Message]) -> tuple[str, tuple[Message, ...]]:

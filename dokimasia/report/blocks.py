@@ -171,7 +171,9 @@ def anchor(prefix: str, name: str) -> str:
 
 def spans(cell: Cell) -> tuple[str | Span, ...]:
     """Return the pieces of a cell."""
-    return cell if isinstance(cell, tuple) else (cell,)
+    if isinstance(cell, tuple):
+        return cell
+    return (cell,)
 
 
 def with_texts(cell: Cell, write: Callable[[str], str]) -> Cell:

@@ -225,7 +225,9 @@ def ranks_text(ranks: tuple[int, int] | None) -> str:
     """Return the best and the worst rank, such as `1–3`; a dash without ranks."""
     if ranks is None:
         return "–"
-    return f"{ranks[0]}" if ranks[0] == ranks[1] else f"{ranks[0]}–{ranks[1]}"
+    if ranks[0] == ranks[1]:
+        return f"{ranks[0]}"
+    return f"{ranks[0]}–{ranks[1]}"
 
 
 def as_csv(board: Board) -> str:

@@ -329,12 +329,16 @@ def _reasons(answer: AnswerView) -> str:
         for number, score, reason in reasons_of(answer)
     )
     name = escape(answer.name)
-    return f'<ul class="reasons" aria-label="The judge\'s reasons, {name}">{lines}</ul>' if lines else ""
+    if lines:
+        return f'<ul class="reasons" aria-label="The judge\'s reasons, {name}">{lines}</ul>'
+    return ""
 
 
 def _first(text: str, most: int = 90) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= most else f"{line[: most - 1]}…"
+    if len(line) <= most:
+        return line
+    return f"{line[: most - 1]}…"
 
 
 def _text(text: str, clip: Clip) -> str:
@@ -349,4 +353,6 @@ def _prose(text: str, clip: Clip) -> str:
 
 
 def _hint(omitted: str) -> str:
-    return f' <span class="muted">{escape(omitted)}</span>' if omitted else ""
+    if omitted:
+        return f' <span class="muted">{escape(omitted)}</span>'
+    return ""

@@ -404,7 +404,9 @@ def _add_legend(axes: "Axes") -> None:
 
 def _number(value: float | None) -> float:
     """Return a value for Matplotlib: NaN for a missing one."""
-    return float("nan") if value is None else float(value)
+    if value is None:
+        return float("nan")
+    return float(value)
 
 
 def _legend_name(trace: JsonObject) -> str | None:

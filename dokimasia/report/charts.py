@@ -46,7 +46,9 @@ def intervals_said(points: Iterable[Point]) -> str:
     with_interval = [point.low is not None and point.high is not None for point in points]
     if not any(with_interval):
         return "without intervals, for which there are too few data"
-    return "with 95 % intervals" if all(with_interval) else "with 95 % intervals where there are any"
+    if all(with_interval):
+        return "with 95 % intervals"
+    return "with 95 % intervals where there are any"
 
 
 def interval_chart(points: Sequence[Point], *, title: str, scale: Sequence[float] | None, zero: bool = False) -> Figure:

@@ -318,7 +318,9 @@ def pair_name(pair: ScoreComparison | ContentComparison) -> str:
 
 def sides_of(pair: ScoreComparison, *, own: bool) -> tuple[str, str]:
     """Return the names of the two sides of a pair: the models if both are of one run, else `first` and `second`."""
-    return (pair.first_model, pair.second_model) if own else ("first", "second")
+    if own:
+        return (pair.first_model, pair.second_model)
+    return ("first", "second")
 
 
 def interval_and_test(compared: Iterable[tuple[str, ComparedMeans]]) -> Iterator[str]:
@@ -380,7 +382,9 @@ def _scoreless(comparison: RunComparison) -> list[str]:
     """Return a warning if a side has no judge, so that no scores can be compared; empty otherwise."""
     sides = dict.fromkeys(name for pair in comparison.scores for name in pair.without_scores)
     runs = " and ".join(dict.fromkeys(f"run {getattr(comparison, name).run}" for name in sides))
-    return [f"no judge scored in {runs}: there are no scores to compare"] if sides else []
+    if sides:
+        return [f"no judge scored in {runs}: there are no scores to compare"]
+    return []
 
 
 def _unpaired(comparison: RunComparison) -> Iterator[tuple[str, list[str]]]:
@@ -433,7 +437,9 @@ def _rows(pair: ScoreComparison) -> Iterator[_Row]:
 
 def _of(compared: ShareComparison, pair: ScoreComparison) -> str:
     """Return the number of compared samples, with the number of shared ones if some are left out."""
-    return f"{compared.n}/{pair.n_shared}" if compared.lost else f"{compared.n}"
+    if compared.lost:
+        return f"{compared.n}/{pair.n_shared}"
+    return f"{compared.n}"
 
 
 def _conclusions(comparison: RunComparison, scale: tuple[float, float]) -> Iterator[Cell]:
@@ -542,7 +548,9 @@ def direction_of(difference: MeanDifference, adjusted: float | None = None) -> L
     p_value = max(difference.p_value, adjusted or 0.0)
     if not is_clear(difference.gap, p_value):
         return None
-    return "higher" if difference.gap.mean > 0 else "lower"
+    if difference.gap.mean > 0:
+        return "higher"
+    return "lower"
 
 
 def difference_cells(means: ComparedMeans, percent: bool = False, *, adjusted: float | None = None) -> list[Cell]:
@@ -557,10 +565,14 @@ def difference_cells(means: ComparedMeans, percent: bool = False, *, adjusted: f
     gap = measured.gap
 
     def mean(value: float) -> str:
-        return percentage(value, 1) if percent else f"{value:.2f}"
+        if percent:
+            return percentage(value, 1)
+        return f"{value:.2f}"
 
     def signed(value: float) -> str:
-        return signed_text(100 * value, 1) if percent else signed_text(value)
+        if percent:
+            return signed_text(100 * value, 1)
+        return signed_text(value)
 
     tone, limits = direction_of(measured, adjusted) or "strong", no_interval(gap)
     if gap.low is not None and gap.high is not None:
@@ -667,7 +679,9 @@ def _remarks(pair: ScoreComparison, *, judges: str, by: str) -> Iterator[Block]:
 def _p_text(value: float, exact: bool) -> str:
     if value < 0.001 and not exact:
         return "< 0.001"
-    return f"{value:.3f}" if value >= 0.001 else f"{value:.1g}"
+    if value >= 0.001:
+        return f"{value:.3f}"
+    return f"{value:.1g}"
 
 
 def _plain(value: object) -> str:

@@ -205,15 +205,21 @@ class ReportData:
             '/runs/2e235f0474c474b7/samples?failure=refused&model=sim%2Fweak'
         """
         chosen = {name.replace("_", "-"): value for name, value in filter.items() if value}
-        return f"{self.samples_page}?{urlencode(chosen)}" if self.samples_page else ""
+        if self.samples_page:
+            return f"{self.samples_page}?{urlencode(chosen)}"
+        return ""
 
     def link_to_sample(self, sample: str) -> str:
         """Return the address of the page of one sample; empty if the report has no page of samples."""
-        return f"{self.samples_page}/{quote(sample, safe='')}" if self.samples_page else ""
+        if self.samples_page:
+            return f"{self.samples_page}/{quote(sample, safe='')}"
+        return ""
 
     def figures_as(self, model: type[M]) -> M:
         """Return the figures as their model; plain JSON is validated."""
-        return self.figures if isinstance(self.figures, model) else model.model_validate(self.summary)
+        if isinstance(self.figures, model):
+            return self.figures
+        return model.model_validate(self.summary)
 
     @property
     def common(self) -> CommonFigures:
@@ -231,12 +237,16 @@ class ReportData:
         """Names of the models whose answers were stored, in a run that asked other models; empty in any other run."""
         answering = [model for model in self.facts.models if model.role in ("candidate", "model", "baseline")]
         stored = frozenset(model.name for model in answering if model.endpoint == STORED)
-        return stored if any(model.endpoint != STORED for model in answering) else frozenset()
+        if any(model.endpoint != STORED for model in answering):
+            return stored
+        return frozenset()
 
     def addition(self, name: str) -> Any:
         """Return the data that a method adds to the page; None without any."""
         added = self.added.get(name)
-        return None if added is None else added.value
+        if added is None:
+            return None
+        return added.value
 
     @property
     def _ranked(self) -> RankedFigures:
@@ -277,7 +287,9 @@ Cut = Callable[[str], str]
 
 def cut_text(text: str, most: int) -> str:
     """Return the beginning of a text, with the number of characters left out."""
-    return text if len(text) <= most else f"{text[:most]} … ({len(text) - most:,} characters more)"
+    if len(text) <= most:
+        return text
+    return f"{text[:most]} … ({len(text) - most:,} characters more)"
 
 
 class Clip(NamedTuple):

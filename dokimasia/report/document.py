@@ -58,7 +58,9 @@ def opening(line: str) -> str:
 
 def _start(match: re.Match[str]) -> str:
     """Escape the beginning of a heading, a list or a rule; for a numbered list, the mark after the number."""
-    return f"{match[1]}\\" if match[1].isdigit() else f"\\{match[1]}"
+    if match[1].isdigit():
+        return f"{match[1]}\\"
+    return f"\\{match[1]}"
 
 
 def fenced(text: str) -> str:
@@ -150,4 +152,6 @@ def _sample(fields: Mapping[str, JsonValue], view: SampleView, data: ReportData,
 
 def _clipped(text: str, clip: Clip) -> str:
     visible, omitted = clip.cut(text)
-    return f"{visible}\n{omitted}" if omitted else visible
+    if omitted:
+        return f"{visible}\n{omitted}"
+    return visible

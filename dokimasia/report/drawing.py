@@ -157,7 +157,9 @@ def draw_blocks(blocks: Sequence[Block], charts: Charts, *, browser: Callable[[s
 
 def _text(text: str, *, prose: bool) -> str:
     written = f'<div class="text" dir="auto">{escape(text)}</div>'
-    return with_source(text, written) if prose else written
+    if prose:
+        return with_source(text, written)
+    return written
 
 
 def _with_regions(image: Image) -> str:
@@ -213,4 +215,6 @@ def _data(cell: Cell, column: Column, *, first: bool, sortable: bool) -> str:
     if sortable and value is not None:
         kind += f' data-sort="{value!r}"'
     inner = draw_cell(cell)
-    return f'<th scope="row"{kind}>{inner}</th>' if first and inner else f"<td{kind}>{inner}</td>"
+    if first and inner:
+        return f'<th scope="row"{kind}>{inner}</th>'
+    return f"<td{kind}>{inner}</td>"

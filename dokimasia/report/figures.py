@@ -69,11 +69,15 @@ def interval(measured: Limited | None, place: str = "", *, signed: bool = False,
     low = Span(_end_text(ends.low, digits, signed=signed), "", f"{place}/low" if place else "", ends.low)
     high = Span(_end_text(ends.high, digits, signed=signed), "", f"{place}/high" if place else "", ends.high)
     cell = (low, " to " if signed else " – ", high)
-    return (*cell, allowing(ends)) if ends.interval_method else cell
+    if ends.interval_method:
+        return (*cell, allowing(ends))
+    return cell
 
 
 def _end_text(end: float, digits: int, *, signed: bool) -> str:
-    return signed_text(end, digits) if signed else f"{end:.{digits}f}"
+    if signed:
+        return signed_text(end, digits)
+    return f"{end:.{digits}f}"
 
 
 def leaves_open(difference: Limited) -> bool:
@@ -87,7 +91,9 @@ def leaves_open(difference: Limited) -> bool:
 def no_interval(measured: Limited) -> Span:
     """Return the replacement for a missing interval: its reason, if there is one."""
     reason = ends_of(measured).no_interval
-    return Span(f"{NO_INTERVAL}{reason}", "muted") if reason else NOTHING
+    if reason:
+        return Span(f"{NO_INTERVAL}{reason}", "muted")
+    return NOTHING
 
 
 def limits_text(measured: Limited, write: Callable[[float], str], between: str = "–") -> str:
@@ -101,7 +107,9 @@ def limits_text(measured: Limited, write: Callable[[float], str], between: str =
 
 def bracketed(measured: Limited, write: Callable[[float], str]) -> str:
     """Return the ends of an interval in brackets, as ` [0.20, 0.41]`; empty without ends and reason."""
-    return f" [{limits_text(measured, write, ', ')}]" if _has_limits(measured) else ""
+    if _has_limits(measured):
+        return f" [{limits_text(measured, write, ', ')}]"
+    return ""
 
 
 def _has_limits(measured: Limited) -> bool:
@@ -112,7 +120,9 @@ def _has_limits(measured: Limited) -> bool:
 def signed_text(value: float, digits: int = 2) -> str:
     """Return a difference with its sign; one that rounds to zero has no sign."""
     text = f"{value:+.{digits}f}"
-    return f"{0:.{digits}f}" if float(text) == 0 else text.replace("-", MINUS)
+    if float(text) == 0:
+        return f"{0:.{digits}f}"
+    return text.replace("-", MINUS)
 
 
 def number(value: float | None, place: str = "", *, digits: int = 2) -> Span:
@@ -124,12 +134,16 @@ def number(value: float | None, place: str = "", *, digits: int = 2) -> Span:
 
 def signed(value: float | None, place: str = "", *, digits: int = 2) -> Span:
     """Return a difference with its sign."""
-    return NOTHING if value is None else Span(signed_text(value, digits), "", place, value)
+    if value is None:
+        return NOTHING
+    return Span(signed_text(value, digits), "", place, value)
 
 
 def count(value: int | None, place: str = "", *, tone: Tone = "") -> Span:
     """Return a whole number with thousands separators; None is shown as unknown."""
-    return Span("unknown", "muted") if value is None else Span(f"{value:,}", tone, place, value)
+    if value is None:
+        return Span("unknown", "muted")
+    return Span(f"{value:,}", tone, place, value)
 
 
 def share(value: float | None, place: str = "", *, digits: int = 0) -> Span:
@@ -163,12 +177,16 @@ def percent_limits(measured: Limited, between: str = ", ") -> str:
 
 def percent_bracketed(measured: Limited) -> str:
     """Return the ends of an interval of a share in percent and in brackets, as ` [23, 59]`; empty without ends and reason."""
-    return f" [{percent_limits(measured)}]" if _has_limits(measured) else ""
+    if _has_limits(measured):
+        return f" [{percent_limits(measured)}]"
+    return ""
 
 
 def rate_text(value: float | None, measured: Limited) -> str:
     """Return a share with its interval as text, as `40.0 % [23, 59]`."""
-    return "–" if value is None else f"{measured_share(value).text}{percent_bracketed(measured)}"
+    if value is None:
+        return "–"
+    return f"{measured_share(value).text}{percent_bracketed(measured)}"
 
 
 def spoken(value: float | None, place: str = "") -> Span:
@@ -177,7 +195,9 @@ def spoken(value: float | None, place: str = "") -> Span:
         return share(value, place)
     digits = next((decimals for decimals in range(3) if round(value, decimals + 2) < SPEAKING), None)
     text = f"< {percentage(SPEAKING)}" if digits is None else percentage(value, digits)
-    return Span(text, "", place, value) if digits != 0 else share(value, place)
+    if digits != 0:
+        return Span(text, "", place, value)
+    return share(value, place)
 
 
 def cost(value: float | None, place: str = "", *, known: float | None = None) -> Span:
@@ -248,7 +268,9 @@ def p_value(value: float | None, place: str = "") -> Span:
 def p_text(value: float | None) -> str:
     """Return a p-value in words, as `p = 0.017` or `p < 0.001`."""
     text = p_value(value).text
-    return f"p {text}" if text.startswith("<") else f"p = {text}"
+    if text.startswith("<"):
+        return f"p {text}"
+    return f"p = {text}"
 
 
 def scored_of(counts: ScoredCounts, place: str) -> Cell:
@@ -342,17 +364,23 @@ def undecided_of(figure: StrictShare | None, place: str = "") -> Cell:
         return NOTHING
     undecided = figure.n_undecided
     cell = count(undecided, place and f"{place}/n_undecided")
-    return (cell, ", up to\u00a0", upper_of(figure, place), outer_of(figure)) if undecided else cell
+    if undecided:
+        return (cell, ", up to\u00a0", upper_of(figure, place), outer_of(figure))
+    return cell
 
 
 def outer_of(figure: StrictShare) -> str:
     """Return the 95 % interval of the range that undecided answers leave open, in percent, as ` (46–100)`."""
-    return "" if figure.outer is None else f" ({percent_limits(figure.outer, '–')})"
+    if figure.outer is None:
+        return ""
+    return f" ({percent_limits(figure.outer, '–')})"
 
 
 def percent_bounds(figure: Share | StrictShare | None) -> Cell:
     """Return the bounds of a share: if none, or all, of the unknown trials were hits."""
-    return NOTHING if figure is None else percent_ends(figure.bounds)
+    if figure is None:
+        return NOTHING
+    return percent_ends(figure.bounds)
 
 
 def percent_ends(measured: Limited | None) -> Cell:

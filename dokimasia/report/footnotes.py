@@ -101,7 +101,9 @@ def noted(table: Table) -> tuple[Table, list[str]]:
     footnotes = Footnotes()
     rows = [[with_texts(cell, footnotes.mark) for cell in row] for row in table.rows]
     lines = footnotes.lines()
-    return (replace(table, rows=rows), lines) if lines else (table, [])
+    if lines:
+        return (replace(table, rows=rows), lines)
+    return (table, [])
 
 
 def _merged(alike: list[str]) -> str:
@@ -119,6 +121,8 @@ def _together(reasons: list[str]) -> str:
 
     def replacement(_: re.Match[str]) -> str:
         limits = next(ranges)
-        return limits[0] if len(limits) == 1 else f"{limits[0]} to {limits[-1]}"
+        if len(limits) == 1:
+            return limits[0]
+        return f"{limits[0]} to {limits[-1]}"
 
     return _NUMBER.sub(replacement, reasons[0])

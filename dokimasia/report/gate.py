@@ -82,7 +82,9 @@ class Gate(Value):
     def written(self, value: float, *, signed: bool = False) -> str:
         """Return a mean, or with `signed` a difference, in percent for accuracy."""
         scaled, digits = (100 * value, 1) if self.measure == "accuracy" else (value, 2)
-        return figures.signed_text(scaled, digits) if signed else f"{scaled:.{digits}f}"
+        if signed:
+            return figures.signed_text(scaled, digits)
+        return f"{scaled:.{digits}f}"
 
 
 def gate_blocks(gate: Gate) -> Iterator[Block]:

@@ -62,7 +62,9 @@ def as_latex(table: Table, caption: str) -> str:
 def _row(cells: Iterable[Cell]) -> str:
     line = " & ".join(map(_escaped, cells))
     # After the end of a row, LaTeX takes a bracket or an asterisk for its option.
-    return rf"{{}}{line} \\" if line.startswith(("[", "*")) else rf"{line} \\"
+    if line.startswith(("[", "*")):
+        return rf"{{}}{line} \\"
+    return rf"{line} \\"
 
 
 def _escaped(cell: Cell) -> str:

@@ -51,7 +51,9 @@ def looks_at(looks: Sequence[Look]) -> dict[str, list[MarkedRegion]]:
 
 
 def _corners(box: Box | None) -> tuple[float, float, float, float] | None:
-    return None if box is None else (box.x0, box.y0, box.x1, box.y1)
+    if box is None:
+        return None
+    return (box.x0, box.y0, box.x1, box.y1)
 
 
 def colour(number: int) -> str:

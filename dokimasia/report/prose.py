@@ -162,7 +162,9 @@ def _make_harmless(token: "Token", formulas: Sequence[tuple[str, str]]) -> None:
 
 def _written(place: re.Match[str], formulas: Sequence[tuple[str, str]]) -> str:
     number = int(place[1])
-    return formulas[number][0] if number < len(formulas) else ""
+    if number < len(formulas):
+        return formulas[number][0]
+    return ""
 
 
 @lru_cache(maxsize=2048)
@@ -175,9 +177,9 @@ def draw_formula(tex: str, *, block: bool) -> str:
         for element in root.iter():
             _check(element)
         mathml = tostring(root, encoding="unicode", short_empty_elements=False)
-        return (
-            f'<span class="formula" tabindex="0" role="group" aria-label="Formula">{mathml}</span>' if block else mathml
-        )
+        if block:
+            return f'<span class="formula" tabindex="0" role="group" aria-label="Formula">{mathml}</span>'
+        return mathml
     except Exception:
         return ""
 

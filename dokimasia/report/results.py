@@ -104,12 +104,16 @@ class ResultsComparison(Value):
     @property
     def unit(self) -> str:
         """The unit of differences, in words."""
-        return "percentage points" if self.percent else "points"
+        if self.percent:
+            return "percentage points"
+        return "points"
 
     def text(self, value: float, *, signed: bool = False) -> str:
         """Return a score, or a signed difference, as text without its unit."""
         number, digits = (100 * value, 1) if self.percent else (value, 2)
-        return signed_text(number, digits) if signed else f"{number:.{digits}f}"
+        if signed:
+            return signed_text(number, digits)
+        return f"{number:.{digits}f}"
 
 
 def results_blocks(comparison: ResultsComparison) -> Iterator[Block]:
@@ -172,7 +176,9 @@ def _leading(comparison: ResultsComparison) -> ResultsPair | None:
     def height(pair: ResultsPair) -> tuple[float, float]:
         means = [comparison.models[name].score for name in (pair.first_model, pair.second_model)]
         values = sorted((mean.mean for mean in means if mean is not None), reverse=True)
-        return (values[0], values[-1]) if len(values) == 2 else (float("-inf"), float("-inf"))
+        if len(values) == 2:
+            return (values[0], values[-1])
+        return (float("-inf"), float("-inf"))
 
     return max(comparison.pairs, key=height, default=None)
 
@@ -240,7 +246,9 @@ def _failed(comparison: ResultsComparison) -> Iterator[Cell]:
 
 
 def _with_unit(comparison: ResultsComparison, value: float) -> str:
-    return f"{comparison.text(value)} %" if comparison.percent else comparison.text(value)
+    if comparison.percent:
+        return f"{comparison.text(value)} %"
+    return comparison.text(value)
 
 
 def _left_out(pair: ResultsPair) -> str:

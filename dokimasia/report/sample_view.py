@@ -100,7 +100,9 @@ class AnswerView(View):
     @property
     def name(self) -> str:
         """The model's name, with the number of the repeat after the first."""
-        return f"{self.model} · repeat {self.repeat + 1}" if self.repeat else self.model
+        if self.repeat:
+            return f"{self.model} · repeat {self.repeat + 1}"
+        return self.model
 
 
 class EarlierAttempt(View):

@@ -231,7 +231,9 @@ def points_of(rows: Sequence[TableRow[M]], *path: str) -> list[Point]:
 
 
 def _written(value: object, pointer: str, write: Writer | None) -> Cell:
-    return format_value(value, pointer) if write is None else write(value, pointer)
+    if write is None:
+        return format_value(value, pointer)
+    return write(value, pointer)
 
 
 def _head(model: type[M], declared: FieldColumn) -> Column:

@@ -85,7 +85,9 @@ def method_named(name: str) -> "AnyMethod":
     Raises:
         ConfigError: there is no method of that name, or its plug-in cannot be used.
     """
-    return own_method(name) if name in OWN else load("methods", name)
+    if name in OWN:
+        return own_method(name)
+    return load("methods", name)
 
 
 def method_of(run: "Run") -> "AnyMethod":

@@ -35,8 +35,12 @@ class DecidedAnswer(NamedTuple):
     def correctness(self) -> Correctness:
         """The decision as strict accuracy counts it."""
         if self.undecided or self.decision is None:
-            return "undecided" if self.undecided else "failed"
-        return "right" if self.decision.right else "wrong"
+            if self.undecided:
+                return "undecided"
+            return "failed"
+        if self.decision.right:
+            return "right"
+        return "wrong"
 
     @property
     def place(self) -> tuple[str, int, int]:

@@ -98,7 +98,9 @@ class Estimate(Value):
     @property
     def asked(self) -> dict[str, ModelEstimate]:
         """The remaining calls to each model, without those made only where no rule decides."""
-        return _by_model(step for step in self.by_step if not step.if_undecided) if self.by_step else self.models
+        if self.by_step:
+            return _by_model(step for step in self.by_step if not step.if_undecided)
+        return self.models
 
     @property
     def remaining(self) -> "Estimate":
@@ -191,7 +193,9 @@ class Estimate(Value):
     def cost(self) -> float | None:
         """The total cost in US dollars; None if any model's price is unknown."""
         costs = [model.cost for model in self.models.values()]
-        return None if any(cost is None for cost in costs) else self.cost_known
+        if any(cost is None for cost in costs):
+            return None
+        return self.cost_known
 
     @property
     def cost_known(self) -> float:
@@ -334,7 +338,9 @@ def _added(first: _Totals, second: _Totals) -> _Totals:
 
 
 def _sum(first: float | None, second: float | None) -> float | None:
-    return None if first is None or second is None else first + second
+    if first is None or second is None:
+        return None
+    return first + second
 
 
 def _by_model(steps: Iterable[StepEstimate]) -> dict[str, ModelEstimate]:
@@ -359,7 +365,9 @@ def _cost_of_kind(kind: ExpectedCalls) -> float | None:
     cost_per_call = price.image
     if cost_per_call is None:
         cost_per_call = cost_of(Usage(input_tokens=kind.sent, output_tokens=kind.received), price)
-    return None if cost_per_call is None else kind.calls * cost_per_call
+    if cost_per_call is None:
+        return None
+    return kind.calls * cost_per_call
 
 
 class SampleSize(NamedTuple):
@@ -376,7 +384,9 @@ class SampleSize(NamedTuple):
     def images_for(self, spec: ModelSpec) -> int:
         """Return the tokens of the images as sent to a model, which may limit their size."""
         most = spec.max_image_side
-        return self.images if most is None else _tokens_of_images(self.sides, most)
+        if most is None:
+            return self.images
+        return _tokens_of_images(self.sides, most)
 
 
 def size_of(sample: Sample) -> SampleSize:

@@ -67,7 +67,9 @@ def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
 
 def ordered_rows(home: Home, run: Run, sample: str | None) -> list[ResultRow]:
     """Return the result rows of a run, or of one of its samples, in order."""
-    return results(home, run.id) if sample is None else rows_of(home, run.id, [sample]).get(sample, [])
+    if sample is None:
+        return results(home, run.id)
+    return rows_of(home, run.id, [sample]).get(sample, [])
 
 
 def shown_name(model: str, arm: str) -> str:
@@ -95,7 +97,9 @@ def calls_and_costs(home: Home, rows: Iterable[ResultRow]) -> UsedFields:
 def total_cost(costs: Iterable[float | None]) -> float | None:
     """Return the sum of costs, or None if any of them is unknown."""
     all_costs = list(costs)
-    return None if any(cost is None for cost in all_costs) else round(sum(cost or 0.0 for cost in all_costs), 6)
+    if any(cost is None for cost in all_costs):
+        return None
+    return round(sum(cost or 0.0 for cost in all_costs), 6)
 
 
 def costs(each: Iterable[float | None], known: Iterable[float | None] = ()) -> CostFields:
@@ -133,4 +137,6 @@ def limits_of(run: Run) -> JsonObject:
 def forked_from(run: Run) -> dict[str, JsonValue] | None:
     """Return the parent of a fork, and the step it began at, if any; None for a run that is not a fork."""
     origin = run.options.get("forked_from")
-    return origin if isinstance(origin, dict) else None
+    if isinstance(origin, dict):
+        return origin
+    return None

@@ -566,7 +566,9 @@ async def _finish(method: AnyMethod, job: "Job[Any]", left: FailureKind | None) 
 def _why_unpaid(session: Session, run: Run, request: RunRequest) -> str:
     """Return why a run stopped at a spending limit, and how to continue."""
     why = describe_spending(session.opened, run, request)
-    return f"{why}; to continue, {python_way(run)}" if session.settings.chat_models else why
+    if session.settings.chat_models:
+        return f"{why}; to continue, {python_way(run)}"
+    return why
 
 
 @asynccontextmanager

@@ -109,7 +109,9 @@ def ratio(part: float, whole: float) -> float | None:
 
 def unrounded_mean(values: Sequence[float]) -> float | None:
     """Return the unrounded mean; None without values."""
-    return sum(values) / len(values) if values else None
+    if values:
+        return sum(values) / len(values)
+    return None
 
 
 def mean(values: Sequence[float]) -> float | None:
@@ -343,7 +345,9 @@ def _limits_of_ratio(
         ends = jackknife_interval(lambda use: log(1 - statistic(use)), n, clusters=_grouped(clusters))
     except ValueError:
         return None
-    return None if ends.reason else ConfidenceInterval(max(-1.0, 1 - exp(ends.high)), 1 - exp(ends.low))
+    if ends.reason:
+        return None
+    return ConfidenceInterval(max(-1.0, 1 - exp(ends.high)), 1 - exp(ends.low))
 
 
 def _grouped(clusters: Sequence[Hashable]) -> Sequence[Hashable]:
@@ -368,7 +372,9 @@ def coefficient_limits(
 
 def mean_bounds(low: float, high: float, n: int) -> Bounds | None:
     """Return the bounds of a mean over n from its possible sums; None if n is 0."""
-    return Bounds(low=rounded(low / n), high=rounded(high / n)) if n else None
+    if n:
+        return Bounds(low=rounded(low / n), high=rounded(high / n))
+    return None
 
 
 def bounds_with_unknown(values: Sequence[float], unknown: int, scale: tuple[float, float]) -> Bounds | None:

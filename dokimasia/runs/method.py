@@ -154,7 +154,9 @@ class ScoreParts:
     @property
     def shown_scale(self) -> tuple[float, float] | None:
         """The lowest and the highest score in the scale of the figures; None for a method without scores."""
-        return None if self.scale is None else (self.scale[0] * self.factor, self.scale[1] * self.factor)
+        if self.scale is None:
+            return None
+        return (self.scale[0] * self.factor, self.scale[1] * self.factor)
 
     @property
     def unmeasured(self) -> tuple[str, ...]:
@@ -308,7 +310,9 @@ class Method(Generic[Q, P]):
 
     def graphs_of(self, plan: P) -> Mapping[str, int]:
         """Return the versions of a plan's graphs, by name."""
-        return self.graphs(plan) if callable(self.graphs) else self.graphs
+        if callable(self.graphs):
+            return self.graphs(plan)
+        return self.graphs
 
     def read(self, run: Run) -> tuple[P, Q]:
         """Return the plan and the request that a run was accepted with.

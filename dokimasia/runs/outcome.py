@@ -75,7 +75,9 @@ def outcome_of(
         for model, value in _measured(method, figures, name).items()
         if value is None or value < least
     ]
-    return ("below", "; ".join(low)) if low else ("complete", "")
+    if low:
+        return ("below", "; ".join(low))
+    return ("complete", "")
 
 
 async def record_end(home: Home, run: Run, end: str, why: str, settings: Settings) -> None:
@@ -123,7 +125,9 @@ def outcome_of_error(problem: BaseException) -> tuple[str, str]:
 def last_end(home: Home, run: Run) -> RunEnding:
     """Return how a run last ended; empty for a queued or running run, or one that has not ended."""
     ends = [] if run.status in AT_WORK else events(home, run.id, kind=ENDED)
-    return RunEnding.model_validate(ends[-1].data) if ends else RunEnding()
+    if ends:
+        return RunEnding.model_validate(ends[-1].data)
+    return RunEnding()
 
 
 def why_ended(home: Home, run: Run) -> str:
@@ -142,7 +146,9 @@ def describe_limits(home: Home, run: Run) -> list[str]:
 
 def _dollars(value: float) -> str:
     """Return US dollars in cents, or with four digits if there is a fraction of a cent."""
-    return f"${value:,.2f}" if value == round(value, 2) else cost_text(value)
+    if value == round(value, 2):
+        return f"${value:,.2f}"
+    return cost_text(value)
 
 
 def describe_spending(home: Home, run: Run, request: Invocation) -> str:
@@ -222,11 +228,15 @@ def _too_many(home: Home, run: Run, limit: str | None) -> str:
     sentence = f"{failed} of {several(count, 'item')} failed"
     if limit is not None:
         most = float(limit.rstrip("%")) * (count / 100 if limit.endswith("%") else 1)
-        return f"{sentence}, more than --max-failures {limit}" if failed > most else ""
+        if failed > most:
+            return f"{sentence}, more than --max-failures {limit}"
+        return ""
     lost = [model for model, (bad, all_) in by_model.items() if model and bad == all_]
     if lost:
         return f"{sentence}, all of {', '.join(lost)}"
-    return f"{sentence}, more than half" if 2 * failed > count else ""
+    if 2 * failed > count:
+        return f"{sentence}, more than half"
+    return ""
 
 
 async def settle_status(home: Home, run: Run, *, left: FailureKind | None = None, record: bool = True) -> Run:

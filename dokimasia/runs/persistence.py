@@ -213,7 +213,9 @@ async def delete_whole_run(home: Home, run_id: str) -> Deleted:
 def dependent_runs(home: Home, run_id: str) -> list[Run]:
     """Return the runs that refer to a run, newest first; deleting it removes what they show from it."""
     naming = {id for (id,) in home.all("SELECT id FROM runs WHERE instr(options, ?)", (run_id,))} - {run_id}
-    return [run for run in list_runs(home) if run.id in naming and _names(run.options, run_id)] if naming else []
+    if naming:
+        return [run for run in list_runs(home) if run.id in naming and _names(run.options, run_id)]
+    return []
 
 
 def _names(value: JsonValue, run_id: str) -> bool:

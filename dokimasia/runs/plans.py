@@ -133,7 +133,9 @@ class AnswersPlan(DataPlan):
     @property
     def arms(self) -> tuple[str, ...]:
         """The arms of every candidate: with the image, and with `no_image` also without."""
-        return ("", BLIND) if self.no_image else ("",)
+        if self.no_image:
+            return ("", BLIND)
+        return ("",)
 
     @property
     def per_sample(self) -> int:

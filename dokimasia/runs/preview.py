@@ -153,13 +153,17 @@ def _not_set(names: Sequence[str]) -> str:
         >>> _not_set(["A_KEY"]), _not_set(["A_KEY", "B_KEY"])
         ('A_KEY is not set', 'neither A_KEY nor B_KEY is set')
     """
-    return f"{names[0]} is not set" if len(names) == 1 else f"neither {' nor '.join(names)} is set"
+    if len(names) == 1:
+        return f"{names[0]} is not set"
+    return f"neither {' nor '.join(names)} is set"
 
 
 def begun_json(home: Home, run: Run) -> dict[str, object]:
     """Return a run's status and the number of calls it has made; empty if it has made none."""
     answered = calls_made(home, run.id)
-    return {"answered": answered, "status": run.status} if answered else {}
+    if answered:
+        return {"answered": answered, "status": run.status}
+    return {}
 
 
 def calls_made(home: Home, run: str) -> int:

@@ -323,7 +323,9 @@ class RehearsalHome(Home):
     def one(self, sql: str, parameters: Sequence[object] = ()) -> tuple[object, ...] | None:
         """Return the first row of a query, or None if there is none."""
         row = None if self._run in parameters else self._base.one(sql, parameters)
-        return self.scratch.one(sql, parameters) if row is None else row
+        if row is None:
+            return self.scratch.one(sql, parameters)
+        return row
 
     def all(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[object, ...]]:
         """Return all rows of a query."""

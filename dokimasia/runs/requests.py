@@ -125,7 +125,9 @@ def kind_of(field: FieldInfo) -> Any:
     kind = field.annotation
     if get_origin(kind) in (Union, types.UnionType):
         kind = next(option for option in get_args(kind) if option is not types.NoneType)
-    return get_args(kind)[0] if get_origin(kind) is Annotated else kind
+    if get_origin(kind) is Annotated:
+        return get_args(kind)[0]
+    return kind
 
 
 def bounds_of(field: FieldInfo) -> JsonObject:
@@ -167,7 +169,9 @@ Repeats = Annotated[int, Field(ge=1, le=MOST_REPEATS, description="Answers and j
 
 def run_or_file(path: Path) -> Path:
     """Return a file's absolute path; any other text, such as the beginning of a run's id, is unchanged."""
-    return path.absolute() if path.exists() else path
+    if path.exists():
+        return path.absolute()
+    return path
 
 
 RunOrFile = Annotated[Path, Option(metavar="RUN|FILE", read=run_or_file)]
@@ -242,7 +246,9 @@ class Invocation(Value):
         remote = self.workers > 1 or self.address is not None
         if remote and self.engine == "process":
             raise ConfigError("--engine process is this process alone: leave out --workers and --address")
-        return self.workers if remote or self.engine == "ray" else 0
+        if remote or self.engine == "ray":
+            return self.workers
+        return 0
 
     @property
     def worker_flags(self) -> str:
@@ -457,7 +463,9 @@ def _dashed(name: str) -> str:
 
 
 def _as_word(value: object) -> str:
-    return value.name if not isinstance(value, HubPath) and isinstance(value, Path) else str(value)
+    if not isinstance(value, HubPath) and isinstance(value, Path):
+        return value.name
+    return str(value)
 
 
 def _option_words(flag: str, value: object, *, repeated: bool) -> list[str]:

@@ -25,7 +25,11 @@ Q = TypeVar("Q", bound=RunRequest)
 
 def _files(files: object) -> object:
     """Return one file, or none, as the files that a request names."""
-    return () if files is None else (files,) if isinstance(files, str | Path) else files
+    if files is None:
+        return ()
+    if isinstance(files, str | Path):
+        return (files,)
+    return files
 
 
 def _named_files(files: Sequence[str | Path]) -> tuple[Path, ...]:
@@ -68,11 +72,9 @@ class Responses(NamedTuple):
     async def kept(self, sample: Sample, item: AnswerItem, store: ValueStore) -> str | None:
         """Store the answer of an item, and return its id; None if the files lack that repeat."""
         response = self.given.get((sample.id, item.model, item.repeat))
-        return (
-            None
-            if response is None
-            else await store.put(Response(sample=sample.digest, **item.place, text=response.text))
-        )
+        if response is None:
+            return None
+        return await store.put(Response(sample=sample.digest, **item.place, text=response.text))
 
 
 class Candidates(NamedTuple):
@@ -198,7 +200,9 @@ def repeats_of(repeats: int, responses: Responses | None, candidates: Iterable[M
     if responses is None:
         return repeats
     has_live = any(spec.ref.endpoint != STORED for spec in candidates)
-    return max(repeats, responses.repeats) if has_live else responses.repeats
+    if has_live:
+        return max(repeats, responses.repeats)
+    return responses.repeats
 
 
 def specs_of(models: Iterable[str], responses: Iterable[GivenResponse]) -> tuple[ModelSpec, ...]:

@@ -123,13 +123,17 @@ def _read(field: FieldInfo, value: object) -> object:
         return None
     if kind_of(field) is Path:
         path = Path(str(value))
-        return path.absolute() if read is None else read(path)
+        if read is None:
+            return path.absolute()
+        return read(path)
     if get_origin(kind_of(field)) is tuple and isinstance(value, str | Path):
         value = (value,)
     elif get_origin(kind_of(field)) is tuple and isinstance(value, Mapping):
         value = [f"{name}={part}" for name, part in value.items()]
     texts = isinstance(value, list | tuple) and all(isinstance(part, str | Path) for part in value)
-    return read(value) if texts and read is not None else value
+    if texts and read is not None:
+        return read(value)
+    return value
 
 
 def sync(function: Callable[..., Awaitable[R_co]]) -> SyncVerb[R_co]:
@@ -191,7 +195,9 @@ def _plain(annotation: object) -> object:
     if origin is None or origin is Literal:
         return annotation
     plain = tuple(map(_plain, inner))
-    return reduce(operator.or_, plain) if origin in (Union, UnionType) else origin[plain]
+    if origin in (Union, UnionType):
+        return reduce(operator.or_, plain)
+    return origin[plain]
 
 
 def _words(field: str) -> str:

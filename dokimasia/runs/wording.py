@@ -46,7 +46,9 @@ def in_python(text: str, arguments: Mapping[str, str]) -> str:
         if flag in arguments:
             return _with_value(arguments[flag], value)
         switch = flag.replace("--no-", "--", 1)
-        return f"{arguments[switch]}=False" if switch in arguments else ""
+        if switch in arguments:
+            return f"{arguments[switch]}=False"
+        return ""
 
     return reword_options(text, argument)
 
@@ -61,7 +63,9 @@ def reword_options(text: str, words: Callable[[str, str], str]) -> str:
     """
 
     def reworded(match: re.Match[str]) -> str:
-        return match[0] if match["flag"] is None else words(match["flag"], match["value"] or "") or match[0]
+        if match["flag"] is None:
+            return match[0]
+        return words(match["flag"], match["value"] or "") or match[0]
 
     return _WORDS.sub(reworded, text)
 

@@ -200,7 +200,9 @@ class Job(Generic[P]):
     def attempt(self, item: str) -> int:
         """Return the number of an item's retries: 0 for one that did not fail before."""
         retry = self.retries.get(item)
-        return 0 if retry is None else retry.attempt
+        if retry is None:
+            return 0
+        return retry.attempt
 
     async def walk(
         self, graph: GraphFile, inputs: Mapping[str, object], name: str, *, context: Context | None = None
@@ -343,7 +345,9 @@ def outcome_fields(state: Mapping[str, Any]) -> JsonObject:
     if state.get("failed"):
         return {"outcome": "failed", "failure": state["failed"], "reason": str(state.get("reason", ""))[:500]}
     score = state.get("score")
-    return {"outcome": "made"} if score is None else {"outcome": "scored", "score": float(score)}
+    if score is None:
+        return {"outcome": "made"}
+    return {"outcome": "scored", "score": float(score)}
 
 
 async def single_stage(stage: Stage[U]) -> AsyncIterator[Stage[U]]:

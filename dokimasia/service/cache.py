@@ -35,7 +35,9 @@ class FigureCache:
         """Return the value of a key if it has been computed, else None."""
         with self._gate:
             future = self._futures.get(key)
-        return future.result() if future is not None and future.done() and future.exception() is None else None
+        if future is not None and future.done() and future.exception() is None:
+            return future.result()
+        return None
 
     @overload
     def get(self, key: Hashable, make: Callable[[], T]) -> T: ...
@@ -56,7 +58,9 @@ class FigureCache:
         try:
             return future.result(seconds)
         except NotYet:  # from the wait, or from `make` itself, or the value arrived since
-            return future.result() if future.done() else None
+            if future.done():
+                return future.result()
+            return None
 
     def _count_computed(self, future: Future[Any]) -> None:
         with self._gate:

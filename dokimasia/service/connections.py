@@ -33,7 +33,9 @@ def descriptors() -> int:
     if soft != resource.RLIM_INFINITY and soft < most:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
         soft = most
-    return 65_536 if soft == resource.RLIM_INFINITY else soft
+    if soft == resource.RLIM_INFINITY:
+        return 65_536
+    return soft
 
 
 def connections_for(descriptors: int) -> int:

@@ -182,4 +182,6 @@ def _cell_on_page(cell: Cell, labels: Mapping[str, str]) -> Cell:
 
 def _span_on_page(piece: Span, labels: Mapping[str, str]) -> str | Span:
     words = as_on_pages(piece.text, labels) if piece.tone == "code" else piece.text
-    return piece if words == piece.text else f"{words[0].lower()}{words[1:]}"
+    if words == piece.text:
+        return piece
+    return f"{words[0].lower()}{words[1:]}"

@@ -96,7 +96,9 @@ class RunPicture(Value):
     @property
     def run_status(self) -> str:
         """The run's status; empty before the first event."""
-        return self.status.status if self.status else ""
+        if self.status:
+            return self.status.status
+        return ""
 
 
 class SnapshotEvent(Value):

@@ -150,7 +150,9 @@ def corrected_samples(home: Home, run: Run) -> Mapping[str, frozenset[str]]:
 def facets_of(home: Home, run: Run) -> Facets:
     """Return models, failures, verdicts and categories of a run; for a run that is done, cached until any run changes."""
     kind = method_of(run).row_kind
-    return _facets(home, run.id, kind, home_version(home)) if run.status == "done" else facets(home, run.id, kind)
+    if run.status == "done":
+        return _facets(home, run.id, kind, home_version(home))
+    return facets(home, run.id, kind)
 
 
 def groupings_of(home: Home, run: Run) -> Sequence[SampleGrouping]:
@@ -322,7 +324,9 @@ def _among(values: Mapping[str, str], filterable: FilterableRun, model: str) -> 
         sample_sets.append(filterable.corrected.get(values["corrected"], frozenset()))
     if "comments" in values:
         sample_sets.append(frozenset(filterable.commented))
-    return frozenset.intersection(*sample_sets) if sample_sets else None
+    if sample_sets:
+        return frozenset.intersection(*sample_sets)
+    return None
 
 
 def _number(values: Mapping[str, str], name: str, unit: float) -> float | None:

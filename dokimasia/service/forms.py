@@ -107,7 +107,9 @@ class InputField:
     @property
     def id(self) -> str:
         """The id of the field within its page."""
-        return f"{self.form}-{self.name}" if self.form else self.name
+        if self.form:
+            return f"{self.form}-{self.name}"
+        return self.name
 
     @property
     def label(self) -> str:
@@ -279,7 +281,9 @@ def _field_meant(controls: Mapping[str, InputField], sentence: str, values: Mapp
     for matching in (in_files, [name for name in controls if quoted & texts[name]]):
         if len(matching) == 1:
             return matching[0]
-    return by_flag.get(flags[0], "") if flags else ""
+    if flags:
+        return by_flag.get(flags[0], "")
+    return ""
 
 
 def _mentions(fault: str, label: str) -> bool:
@@ -345,7 +349,9 @@ def _control(name: str, field: FieldInfo) -> InputField:
         file=holds_path(kind),
         parts=_parts(kind),
     )
-    return control if default is None else replace(control, default=_texts(control, default))
+    if default is None:
+        return control
+    return replace(control, default=_texts(control, default))
 
 
 def labels_of(groups: Iterable[FieldGroup]) -> dict[str, str]:
@@ -377,7 +383,9 @@ def _hint(name: str, field: FieldInfo, option: Option) -> str:
 def _parts(kind: object) -> tuple[str, ...]:
     """Return the names of the fields of an object's values."""
     value_type = get_args(kind)[-1] if get_origin(kind) is dict else None
-    return tuple(value_type.model_fields) if isinstance(value_type, type) and issubclass(value_type, BaseModel) else ()
+    if isinstance(value_type, type) and issubclass(value_type, BaseModel):
+        return tuple(value_type.model_fields)
+    return ()
 
 
 def _shape(name: str, kind: object, option: Option) -> Kind:
@@ -389,7 +397,9 @@ def _shape(name: str, kind: object, option: Option) -> Kind:
     if kind in (int, float):
         return "number"
     if origin is tuple:
-        return "several" if option.models or holds_path(kind) else "list"
+        if option.models or holds_path(kind):
+            return "several"
+        return "list"
     if origin is dict or (isinstance(kind, type) and issubclass(kind, BaseModel)):
         return "object"
     return "long" if name == "prompt" else "text"
@@ -402,7 +412,9 @@ def _offers(name: str, option: Option) -> str:
         return "runs-and-files"
     if name in ("run", "graph"):
         return f"{name}s"
-    return "trees" if option.metavar == "TREE" else ""
+    if option.metavar == "TREE":
+        return "trees"
+    return ""
 
 
 def _texts(control: InputField, value: object) -> tuple[str, ...]:
@@ -416,7 +428,9 @@ def _texts(control: InputField, value: object) -> tuple[str, ...]:
             return (", ".join(texts),)
         return texts
     if isinstance(value, Mapping):
-        return ("\n".join(_lines(value)),) if value else ()
+        if value:
+            return ("\n".join(_lines(value)),)
+        return ()
     if isinstance(value, float) and value.is_integer():
         return (str(int(value)),)
     return (str(value),) if value != "" else ()
@@ -430,7 +444,9 @@ def _lines(value: Mapping[str, object]) -> Iterator[str]:
 
 
 def _plain(value: object) -> object:
-    return value.model_dump(mode="json") if isinstance(value, BaseModel) else value
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    return value
 
 
 def _value(control: InputField, texts: Sequence[str]) -> JsonValue:
@@ -440,7 +456,9 @@ def _value(control: InputField, texts: Sequence[str]) -> JsonValue:
         ValueError: they cannot be read; the message gives the reason.
     """
     if control.kind == "box":
-        return bool(texts) if bool(texts) != bool(control.default) else None
+        if bool(texts) != bool(control.default):
+            return bool(texts)
+        return None
     if not texts:
         return None
     if control.kind == "several":

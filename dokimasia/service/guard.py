@@ -136,7 +136,9 @@ class AccessTokens:
 def token_of_request(request: HTTPConnection) -> str:
     """Return the token in a request's header or cookie; empty if there is none."""
     kind, _, token = request.headers.get("authorization", "").partition(" ")
-    return token.strip() if kind.lower() == "bearer" else request.cookies.get(COOKIE, "")
+    if kind.lower() == "bearer":
+        return token.strip()
+    return request.cookies.get(COOKIE, "")
 
 
 def read_tokens(path: Path) -> AccessTokens:
@@ -261,7 +263,9 @@ def loopback(host: str) -> bool:
 def host_of(authority: str) -> str:
     """Return the host of `host:port`, lower-case and without brackets; empty if malformed."""
     match = _AUTHORITY.fullmatch(authority)
-    return match[1].strip("[]").lower() if match else ""
+    if match:
+        return match[1].strip("[]").lower()
+    return ""
 
 
 def from_elsewhere(headers: Headers, *, safe: bool) -> bool:
@@ -369,11 +373,15 @@ class Guard:
     def _client(self, scope: Scope) -> str:
         """Return the client: the holder of a known token, else the address of the connection, never one from a header."""
         person = self.tokens.holder(token_of_request(HTTPConnection(scope)))
-        return f"token of {person.name}" if person else (scope.get("client") or ("",))[0]
+        if person:
+            return f"token of {person.name}"
+        return (scope.get("client") or ("",))[0]
 
     def _most(self, scope: Scope) -> int:
         uploading = scope["method"] == "POST" and scope["path"].startswith(UPLOADS)
-        return self.limits.upload if uploading else self.limits.body
+        if uploading:
+            return self.limits.upload
+        return self.limits.body
 
 
 def too_large(most: int) -> RequestRefused:

@@ -127,5 +127,9 @@ def _route(scope: Scope) -> str:
     """Return the template of the route that answered, never the requested path."""
     template = getattr(scope.get("route"), "path", None)
     if template is None:
-        return "/static" if scope.get("root_path") == "/static" else "none"
-    return f"/api{template}" if scope["path"].startswith("/api/") and not template.startswith("/api/") else template
+        if scope.get("root_path") == "/static":
+            return "/static"
+        return "none"
+    if scope["path"].startswith("/api/") and not template.startswith("/api/"):
+        return f"/api{template}"
+    return template

@@ -242,9 +242,13 @@ def _resolve_files(kind: object, value: object, where: str, option: Option, reso
             if holds_path(arm) and _json_shape(arm) in (shape, "many" if shape == "text" else "")
         ]
         arms.sort(key=lambda arm: _json_shape(arm) != shape)
-        return _resolve_files(arms[0], value, where, option, resolve) if arms else value
+        if arms:
+            return _resolve_files(arms[0], value, where, option, resolve)
+        return value
     if _json_shape(kind) == "text":
-        return resolve(value, where, option) if isinstance(value, str) else value
+        if isinstance(value, str):
+            return resolve(value, where, option)
+        return value
     if _json_shape(kind) == "many":
         if isinstance(value, str):  # some fields accept a single value in place of a list
             return _resolve_files(arguments[0], value, where, option, resolve)
@@ -334,7 +338,9 @@ def _json_shape(kind: object) -> str:
     kind, _ = _unwrap(kind, PLAIN)
     plain = get_origin(kind) or kind
     if not isinstance(plain, type):
-        return "text" if plain is Literal else "other"
+        if plain is Literal:
+            return "text"
+        return "other"
     return next((name for base, name in _SHAPES.items() if issubclass(plain, base)), "other")
 
 

@@ -129,7 +129,9 @@ class ResponseCache:
     def _reusable(self, key: Hashable) -> CachedResponse | None:
         """Return the cached response to reuse, if there is one."""
         cached = self._cached.get(key)
-        return cached if cached is not None and cached.is_reusable(*self._versions()) else None
+        if cached is not None and cached.is_reusable(*self._versions()):
+            return cached
+        return None
 
     def _finish(self, key: Hashable, making: asyncio.Event) -> None:
         if self._making.get(key) is making:

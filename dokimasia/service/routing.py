@@ -72,7 +72,9 @@ class ServiceContext(OperationContext):
     @property
     def payer(self) -> str:
         """The holder of the request's token, whose allowance its runs count against; empty without a token."""
-        return "" if self.self_named else self.person
+        if self.self_named:
+            return ""
+        return self.person
 
     def cache(self, *runs: Run) -> None:
         """Cache the response for the same person until the home changes."""
@@ -250,7 +252,9 @@ def _response(operation: Operation, reply: FileReply | BaseModel | JsonObject) -
     """Return an operation's reply in a form that FastAPI turns into a response."""
     if isinstance(reply, FileReply):
         return _file_response(reply)
-    return reply_json(reply) if operation.figures and isinstance(reply, BaseModel) else reply
+    if operation.figures and isinstance(reply, BaseModel):
+        return reply_json(reply)
+    return reply
 
 
 def _file_response(file: FileReply) -> Response:

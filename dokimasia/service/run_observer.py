@@ -181,7 +181,9 @@ class RunObserver:
 
     def _reason(self, text: str) -> str:
         line = self._redact(" ".join(text.split()))
-        return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+        if len(line) <= LONGEST:
+            return line
+        return f"{line[: LONGEST - 1]}…"
 
 
 def _counts(nodes: dict[str, Counter[Step]]) -> dict[str, dict[str, int]]:

@@ -280,7 +280,9 @@ def plain_name(name: str, caps: Caps) -> str:
 def _folder(name: str) -> str:
     """Return the name of an upload's folder, made from the upload's name."""
     plain = re.sub(r"[^\w.-]+", "-", name.encode("ascii", "ignore").decode()).strip("-.")[:60]
-    return FILES if plain.lower() in ("", ABOUT, "taken") else plain
+    if plain.lower() in ("", ABOUT, "taken"):
+        return FILES
+    return plain
 
 
 LONGEST_NAME = 200
@@ -512,7 +514,9 @@ class Uploads:
             return text
         with suppress(NotFound):
             upload, inside = self.get(match[1]), text[match.end() :]
-            return upload.called if inside in ("", upload.data) else f"{upload.called}/{inside}"
+            if inside in ("", upload.data):
+                return upload.called
+            return f"{upload.called}/{inside}"
         return text
 
     @property
@@ -686,14 +690,18 @@ class RequestFiles:
         text = self.uploads.shortened(text)
         for path, name in self._runs_files.items():
             text = text.replace(path, name)
-        return text if self.root is None else text.replace(f"{_resolved(self.root)}{os.sep}", "")
+        if self.root is None:
+            return text
+        return text.replace(f"{_resolved(self.root)}{os.sep}", "")
 
     def request_name(self, text: str, run: Run | None = None) -> str:
         """Return the name of a file in requests; `run` is the run whose request names it."""
         if run is not None and self._outside(text) and (name := Path(text).name) in files_of_run(run):
             return f"{RUN}{run.id}/{name}"
         text = self.uploads.request_name(text)
-        return text if self.root is None else text.replace(f"{_resolved(self.root)}{os.sep}", "")
+        if self.root is None:
+            return text
+        return text.replace(f"{_resolved(self.root)}{os.sep}", "")
 
     def _outside(self, text: str) -> bool:
         """Return whether a text is the path of a file that a request cannot name directly."""

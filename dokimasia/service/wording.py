@@ -86,21 +86,31 @@ def as_on_pages(text: str, labels: Mapping[str, str] = {}) -> str:
         special = (words for option, words in _BY_ARGUMENT.items() if option in command["arguments"])
         words = next(special, PAGES[command["verb"]])
         begins = re.search(r"(^|[.?!] )$", text[: command.start()])
-        return f"{words[0].upper()}{words[1:]}" if begins else words
+        if begins:
+            return f"{words[0].upper()}{words[1:]}"
+        return words
 
     def label(flag: str, value: str) -> str:
         if flag not in labels:
             switched_off = flag.replace("--no-", "--", 1)
-            return f"“{labels[switched_off]}” switched off" if switched_off in labels else ""
+            if switched_off in labels:
+                return f"“{labels[switched_off]}” switched off"
+            return ""
         if value.isupper():  # it represents a value
             return f"“{labels[flag]}”"
-        return f"{value} in “{labels[flag]}”" if "=" in value else f"“{labels[flag]}” {value}".rstrip()
+        if "=" in value:
+            return f"{value} in “{labels[flag]}”"
+        return f"“{labels[flag]}” {value}".rstrip()
 
     def unquoted(option: re.Match[str]) -> str:
-        return option[2] if option[1] in labels else option[0]
+        if option[1] in labels:
+            return option[2]
+        return option[0]
 
     def field(name: re.Match[str]) -> str:
-        return labels[name[0]] if name["first"] else f"“{labels[name[0]]}”"
+        if name["first"]:
+            return labels[name[0]]
+        return f"“{labels[name[0]]}”"
 
     text = _QUOTED_OPTION.sub(unquoted, text)
     sentence = reword_options(_COMMAND.sub(page, text), label)

@@ -63,7 +63,9 @@ def step_outcome(profile: CandidateProfile, scene: Scene, step: SceneStep, numbe
         right = knows_step(profile, scene, step) or draws.chance(min(profile.again, skill), "luck", number)
     if not right:
         return "wrong"
-    return "hedged" if draws.chance(profile.hedging, "hedging", number) else "right"
+    if draws.chance(profile.hedging, "hedging", number):
+        return "hedged"
+    return "right"
 
 
 def knows_step(profile: CandidateProfile, scene: Scene, step: SceneStep) -> bool:
@@ -131,7 +133,9 @@ def _line(step: SceneStep, outcome: StepOutcome, number: int, draws: Draws) -> s
         return ""
     if outcome == "wrong":
         return draws.pick(step.wrong, "wrong", number)
-    return HEDGE + step.statement if outcome == "hedged" else step.statement
+    if outcome == "hedged":
+        return HEDGE + step.statement
+    return step.statement
 
 
 def _final_answer(question: SceneQuestion, last: StepOutcome, line: str, draws: Draws) -> str:

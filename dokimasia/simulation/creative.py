@@ -195,14 +195,18 @@ def chief_fact(picture: PictureContent) -> PictureFact:
 def count_vivid_lines(text: str) -> int | None:
     """Return the number of vivid lines of an answer; None for a text that is not of this world."""
     vivid = sum(line in text for line in VIVID)
-    return vivid if vivid or any(line in text for line in FLAT) else None
+    if vivid or any(line in text for line in FLAT):
+        return vivid
+    return None
 
 
 def count_true_statements(criteria: str, text: str) -> tuple[int, int] | None:
     """Return how many criteria of visual factuality a text meets, and their number; None for criteria of another form."""
     wanted = re.findall(r"^\s*\d+\.\d+ (.+)$", criteria, re.MULTILINE)
     paragraphs = _OF_PICTURE.findall(text)
-    return (sum(any(fact in each for each in paragraphs) for fact in wanted), len(wanted)) if wanted else None
+    if wanted:
+        return (sum(any(fact in each for each in paragraphs) for fact in wanted), len(wanted))
+    return None
 
 
 def _fact_sentence(point: PictureFact, skill: float, number: int, draws: Draws) -> str:

@@ -54,7 +54,9 @@ def _meant_capability(text: str) -> str | None:
     """Return the planted capability that a text names (by the longest name), or that it probes as a criterion."""
     plain = f" {_APART.sub(' ', text.casefold())} "
     matches = [(len(name), path) for name, path in _capability_names() if f" {name} " in plain]
-    return max(matches)[1] if matches else sense_of_criterion(text).planted
+    if matches:
+        return max(matches)[1]
+    return sense_of_criterion(text).planted
 
 
 @lru_cache(maxsize=1)
@@ -72,4 +74,6 @@ def _direction(*key: str) -> tuple[float, ...]:
 
 def _unit_length(numbers: Sequence[float]) -> list[float]:
     length = sqrt(fsum(number * number for number in numbers))
-    return [number / length for number in numbers] if length else []
+    if length:
+        return [number / length for number in numbers]
+    return []

@@ -167,7 +167,9 @@ def plant_error(dimension: str, text: str, picture: PictureContent, draws: Draws
         return _plant_rewording(text, picture)
     if dimension in _ADDED:
         usable = _usable_statements(text, picture)
-        return _ADDED[dimension](text, picture, usable, draws) if usable else None
+        if usable:
+            return _ADDED[dimension](text, picture, usable, draws)
+        return None
     sentences = [
         sentence
         for sentence in gold_sentences(picture).values()

@@ -76,7 +76,9 @@ def spots_of(picture: bytes) -> Spots:
     if sighting is None or sighting[1] != (0.0, 0.0, 1.0, 1.0):
         return Spots(_nine_parts())
     scene = sighting[0]
-    return spots_of_scene(scene) if is_natural(scene) else _spots_of_facts(scene) or Spots(_nine_parts())
+    if is_natural(scene):
+        return spots_of_scene(scene)
+    return _spots_of_facts(scene) or Spots(_nine_parts())
 
 
 def is_natural(scene: Scene) -> bool:
@@ -236,7 +238,9 @@ def misspell(words: str) -> str:
         letters[places[-2]] = ""
     letters[places[-1] if places else 0] *= 2
     changed = "".join(letters)
-    return changed if changed != words else f"{words}x"
+    if changed != words:
+        return changed
+    return f"{words}x"
 
 
 def find_spot(spots: Spots, name: str) -> Spot | None:

@@ -108,7 +108,9 @@ def _hint(
         return _verbose_hint()
     fate -= profile.verbose
     leaks = fixed_draw(profile, scene, step, "hint again") < profile.leaks if rewriting else fate < profile.leaks
-    return leaking_hint(question, step, draws, number) if leaks else _guidance(question, draws, number)
+    if leaks:
+        return leaking_hint(question, step, draws, number)
+    return _guidance(question, draws, number)
 
 
 def gives_guidance(hint: str) -> bool:
@@ -172,9 +174,9 @@ def _number_in_other_form(step: SceneStep) -> str:
     other = {str(number): word for number, word in enumerate(NUMBER_WORDS.split())}
     other |= {word: number for number, word in list(other.items())}
     words = _normal_words(step.truth).split()
-    return (
-        f"You should get to {' '.join(other.get(word, word) for word in words)}." if other.keys() & set(words) else ""
-    )
+    if other.keys() & set(words):
+        return f"You should get to {' '.join(other.get(word, word) for word in words)}."
+    return ""
 
 
 def _option_letter(question: SceneQuestion) -> str:
@@ -185,7 +187,9 @@ def _option_letter(question: SceneQuestion) -> str:
 
 def _elimination(question: SceneQuestion) -> str:
     others = [choice for choice in question.choices if choice != question.answer]
-    return f"It can be none of these: {'; '.join(others)}." if others and len(others) < len(question.choices) else ""
+    if others and len(others) < len(question.choices):
+        return f"It can be none of these: {'; '.join(others)}."
+    return ""
 
 
 def _paraphrase(step: SceneStep) -> str:
@@ -198,7 +202,9 @@ def _as_sum(step: SceneStep) -> str:
     numbers = [
         int(word) for word in _normal_words(step.truth).split() if word.isascii() and word.isdigit() and len(word) < 6
     ]
-    return f"The number comes to {numbers[0] - 1} plus 1." if numbers and numbers[0] > 1 else ""
+    if numbers and numbers[0] > 1:
+        return f"The number comes to {numbers[0] - 1} plus 1."
+    return ""
 
 
 ANSWER_AGAIN_PROMPTS = ("answer_again", "answer_again_published")
@@ -224,7 +230,9 @@ def failure_reason(profile: CandidateProfile, scene: Scene, step: SceneStep) -> 
     draw = fixed_draw(profile, scene, step, "reason")
     if draw < profile.drift:
         return "drift"
-    return "gap" if draw < profile.drift + profile.gap else "beyond"
+    if draw < profile.drift + profile.gap:
+        return "gap"
+    return "beyond"
 
 
 def answer_again(
@@ -266,7 +274,9 @@ def _outcome_after_feedback(
 ) -> StepOutcome:
     before = anew if feedback.earlier is None else _outcome_in_text(step, feedback.earlier)
     if before == "right":
-        return "wrong" if draws.chance(profile.harm, "harm", number) else "right"
+        if draws.chance(profile.harm, "harm", number):
+            return "wrong"
+        return "right"
     named = plain_text(step.question) in feedback.points
     hints = [feedback.points[plain_text(step.question)]] if named else list(feedback.points.values())
     why = failure_reason(profile, scene, step)
@@ -286,7 +296,9 @@ def _recited_outcome(
     silent = _outcome_in_text(step, feedback.earlier) == "wrong" and not any(
         wording in feedback.earlier for wording in step.wrong
     )
-    return "right" if silent and draws.chance(profile.recites, "recites", number) else outcome
+    if silent and draws.chance(profile.recites, "recites", number):
+        return "right"
+    return outcome
 
 
 def _other_final_answer(question: SceneQuestion, final: str, feedback: _Feedback, draws: Draws) -> str:

@@ -197,7 +197,9 @@ def sense_of_criterion(question: str, ground_truth: str = "") -> Sense:
 def sense_of_name(name: str) -> Sense:
     """Return the meaning of a leaf's name: a planted capability, or else its last content word."""
     path = capability_by_name(name)
-    return Sense(path) if path is not None else Sense(None, next(reversed(content_words(name)), None))
+    if path is not None:
+        return Sense(path)
+    return Sense(None, next(reversed(content_words(name)), None))
 
 
 def unknown_path(word: str | None) -> str:
@@ -220,7 +222,9 @@ def _capability_by_wording(question: str) -> str | None:
     shared = np.bincount(np.concatenate(holders), minlength=len(wordings.paths))
     likeness = 2 * shared / (len(mine) + wordings.sizes)
     best = int(likeness.argmax())  # the first of several
-    return wordings.paths[best] if likeness[best] >= ALIKE else None
+    if likeness[best] >= ALIKE:
+        return wordings.paths[best]
+    return None
 
 
 @cache

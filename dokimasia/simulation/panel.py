@@ -200,7 +200,9 @@ def draw_slip(profile: PanelProfile | JudgeProfile, draws: Draws) -> Slip | None
 
 def judge_slip(judge: JudgeProfile, draws: Draws) -> Slip | None:
     """Draw whether a judge's reply is unusable, and how; it also refuses at the rate `refusal`."""
-    return "refuses" if draws.chance(judge.refusal, "refusal") else draw_slip(judge, draws)
+    if draws.chance(judge.refusal, "refusal"):
+        return "refuses"
+    return draw_slip(judge, draws)
 
 
 def density_of(picture: PictureContent) -> tuple[int, int]:

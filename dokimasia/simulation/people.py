@@ -103,7 +103,9 @@ def true_label(dimension: str, gold: Collection[str], changed: Collection[str]) 
     new = set(changed) - set(gold)
     if not new:
         return "score_invariant"
-    return "valid" if new == {dimension} and dimension != NEUTRAL else "incorrect"
+    if new == {dimension} and dimension != NEUTRAL:
+        return "valid"
+    return "incorrect"
 
 
 class CheckRow(BaseModel):

@@ -91,7 +91,9 @@ def _words_in_text(text: str, statement: Statement) -> str:
     """Return the exact words of a statement in the text if they occur once; else an empty text."""
     attribute, subject = (re.escape(part) for part in statement.key)
     matches = re.findall(rf'\b{attribute} of the {subject} is "{re.escape(statement.value)}"', text, re.IGNORECASE)
-    return matches[0] if len(matches) == 1 and text.count(matches[0]) == 1 else ""
+    if len(matches) == 1 and text.count(matches[0]) == 1:
+        return matches[0]
+    return ""
 
 
 REWRITES = ("error_throughout", "harmless_rewrite")

@@ -191,7 +191,9 @@ def content_of_photograph(sha256: str) -> PictureContent:
 def sort_of(attribute: str, value: str) -> str:
     """Return the kind of mistake of a wrong value of an attribute, in the terms of rubrics."""
     if _NUMBER.fullmatch(value):
-        return "count" if attribute in _WORDING.counts or attribute.startswith("number of") else "value"
+        if attribute in _WORDING.counts or attribute.startswith("number of"):
+            return "count"
+        return "value"
     if _NUMBER.search(value):
         return "value"
     if attribute in ("state", "lower side"):
@@ -200,7 +202,9 @@ def sort_of(attribute: str, value: str) -> str:
         return "attribute"
     if attribute in ("place", "direction"):
         return "position"
-    return "object" if attribute in _WORDING.objects else "text"
+    if attribute in _WORDING.objects:
+        return "object"
+    return "text"
 
 
 def fact_to_dispute(scene: Scene) -> str:

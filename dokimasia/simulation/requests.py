@@ -137,7 +137,9 @@ def read_rows(text: str, model: type[Row]) -> list[Row]:
     """Return the rows of a JSON array; none if the text is not an array, or if a row does not fit the model."""
     rows = read_json(text)
     try:
-        return [model.model_validate(row) for row in rows] if isinstance(rows, list) else []
+        if isinstance(rows, list):
+            return [model.model_validate(row) for row in rows]
+        return []
     except ValidationError:
         return []
 

@@ -147,7 +147,9 @@ def _answer_question(
 def _content_of_image(sha256: str, images: Mapping[str, bytes]) -> PictureContent:
     """Return the content of an image; without a scene it is a photograph."""
     sighting = _cached_scene(sha256, images)
-    return content_of_photograph(sha256) if sighting is None else content_of_scene(sighting[0])
+    if sighting is None:
+        return content_of_photograph(sha256)
+    return content_of_scene(sighting[0])
 
 
 def _contents_of_images(call: Chat, images: Mapping[str, bytes]) -> list[PictureContent]:
@@ -159,7 +161,9 @@ def _first_content(call: Chat, images: Mapping[str, bytes]) -> PictureContent | 
     """Return the content of the first image with a scene, else of the first image; None without images."""
     hashes = [ref.sha256 for ref in call.images]
     shown = [sha256 for sha256 in hashes if _cached_scene(sha256, images) is not None] or hashes
-    return _content_of_image(shown[0], images) if shown else None
+    if shown:
+        return _content_of_image(shown[0], images)
+    return None
 
 
 def _judged_images(call: Chat, images: Mapping[str, bytes]) -> list[JudgedImage]:

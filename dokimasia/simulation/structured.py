@@ -50,13 +50,19 @@ def judge_reply_as_object(prompt: str, text: str) -> str:
         return orjson.dumps({"criteria": [_with_anchor_object(criterion) for criterion in orjson.loads(text)]}).decode()
     if prompt == "criteria_check":
         looked = [_check_row(*line) for line in _CHECKED.findall(text)]
-        return orjson.dumps({"criteria": looked, "missing": ""}).decode() if looked else text
+        if looked:
+            return orjson.dumps({"criteria": looked, "missing": ""}).decode()
+        return text
     if prompt == "checkpoints_published":
         rows = [{"n": int(number), "score": int(score)} for number, score, _ in _SCORE.findall(text)]
-        return orjson.dumps({"scores": rows}).decode() if rows else text
+        if rows:
+            return orjson.dumps({"scores": rows}).decode()
+        return text
     if prompt in ("checkpoints", "checkpoints_reasons"):
         rows = [_score_row(int(number), score, reason) for number, score, reason in _SCORE.findall(text)]
-        return orjson.dumps({"scores": rows}).decode() if rows else text
+        if rows:
+            return orjson.dumps({"scores": rows}).decode()
+        return text
     verdict = _VERDICT.search(text) if prompt == "equivalence" else None
     if verdict:
         return orjson.dumps({"reasoning": text[: verdict.start()], "verdict": verdict[1]}).decode()
@@ -71,7 +77,9 @@ def _check_row(number: str, verdicts: str, reason: str) -> dict[str, JsonValue]:
 def _score_row(number: int, score: str, reason: str) -> dict[str, JsonValue]:
     is_stated = score != "not stated"
     row = {"n": number, "stated": is_stated, "score": int(score) if is_stated else 1}
-    return {**row, "reason": reason} if reason else row
+    if reason:
+        return {**row, "reason": reason}
+    return row
 
 
 def _with_anchor_object(criterion: dict[str, JsonValue]) -> dict[str, JsonValue]:

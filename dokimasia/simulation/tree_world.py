@@ -103,7 +103,9 @@ def planted_scores(
 
 def _chance(path: str, otherwise: float, weak: Mapping[str, float]) -> float:
     matching = [prefix for prefix in weak if path.startswith(prefix)]
-    return weak[max(matching, key=len)] if matching else min(1.0, max(0.0, otherwise))
+    if matching:
+        return weak[max(matching, key=len)]
+    return min(1.0, max(0.0, otherwise))
 
 
 def _draw_criterion(rng: Random, capability: Capability, sample: str, at: int) -> PlantedCriterion:

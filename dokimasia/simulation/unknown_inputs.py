@@ -139,7 +139,9 @@ def overlap_score(ground_truth: str, response: str) -> int:
     """Return a score from 1 to 5, by the share of the ground truth's content words in the response."""
     wanted = set(content_words(ground_truth)) or set(_WORD.findall(ground_truth.casefold()))
     have = set(content_words(response)) | set(_WORD.findall(response.casefold()))
-    return 1 + int(4 * len(wanted & have) / len(wanted) + 0.5) if wanted else 1
+    if wanted:
+        return 1 + int(4 * len(wanted & have) / len(wanted) + 0.5)
+    return 1
 
 
 def shares_words(ground_truth: str, response: str) -> bool:

@@ -77,4 +77,6 @@ def box_in_part(box: Box, part: ImagePart, *, margin: float = 0.0) -> list[float
         (box.y1 + more_y - part[1]) / high,
     )
     x0, y0, x1, y1 = (round(min(1.0, max(0.0, edge)), 4) for edge in edges)
-    return [x0, y0, x1, y1] if x0 < x1 and y0 < y1 else None
+    if x0 < x1 and y0 < y1:
+        return [x0, y0, x1, y1]
+    return None

@@ -193,4 +193,6 @@ def to_prompted_row(scene: Scene) -> dict[str, JsonValue]:
 
 
 def _list_in_words(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    if len(names) == 1:
+        return names[0]
+    return f"{', '.join(names[:-1])} and {names[-1]}"

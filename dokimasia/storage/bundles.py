@@ -243,7 +243,9 @@ def _without_folders(row: Row) -> Row:
 def _base_names(value: JsonValue) -> JsonValue:
     if isinstance(value, list):
         return [_base_names(part) for part in value]
-    return Path(value).name if isinstance(value, str) and Path(value).is_absolute() else value
+    if isinstance(value, str) and Path(value).is_absolute():
+        return Path(value).name
+    return value
 
 
 def _in_order(home: Home, table: str, runs: list[str]) -> Iterator[Row]:
@@ -472,4 +474,6 @@ def _renamed(event: Row, taken: set[str]) -> Row | None:
     if change.name not in taken:
         return event
     change = change.model_copy(update={"name": ""})
-    return {**event, "data": change.model_dump_json(exclude_defaults=True)} if change.tags or change.without else None
+    if change.tags or change.without:
+        return {**event, "data": change.model_dump_json(exclude_defaults=True)}
+    return None

@@ -51,7 +51,9 @@ async def delete_run(home: Home, run_id: str) -> Deleted:
         sql = "DELETE FROM {} WHERE run_id = ?"
         rows = {name: connection.execute(sql.format(table), (run_id,)).rowcount for name, table in _TABLES.items()}
         count = connection.execute("DELETE FROM runs WHERE id = ?", (run_id,)).rowcount
-        return Deleted(run=run_id, **rows) if count else None
+        if count:
+            return Deleted(run=run_id, **rows)
+        return None
 
     deleted = await home.write(remove)
     if deleted is None:

@@ -56,7 +56,9 @@ def storage_error(error: sqlite3.Error | OSError, *, path: Path, doing: str) -> 
     if kind == "disk" and _is_full(path):
         kind = "full"
     text = f"{path}: {message} (while {doing}); {_WAY_OUT[kind]}."
-    return ImpossibleHome(text) if kind == "forbidden" else StorageError(text)
+    if kind == "forbidden":
+        return ImpossibleHome(text)
+    return StorageError(text)
 
 
 class wrap_sqlite_errors:

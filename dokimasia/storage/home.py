@@ -82,7 +82,9 @@ class Home:
             StorageError: it is damaged, or cannot be read or written.
         """
         folder = Path(path)
-        return _open_writing(folder, create=create, command=command) if write else _open_reading(folder)
+        if write:
+            return _open_writing(folder, create=create, command=command)
+        return _open_reading(folder)
 
     @property
     def is_writing(self) -> bool:
@@ -121,7 +123,9 @@ class Home:
     @property
     def stands(self) -> tuple[int, int] | None:
         """The numbers of changes and of additions that this process committed (see `Writer`); None for a reader."""
-        return None if self._writer is None else (self._writer.changes, self._writer.additions)
+        if self._writer is None:
+            return None
+        return (self._writer.changes, self._writer.additions)
 
     async def write(self, job: WriteJob[T], *, routine: bool = False) -> T:
         """Run a job on the writing connection and return its result once it is committed; `routine`: see `Writer`."""

@@ -178,7 +178,9 @@ class SqliteLedger:
         """Return the first and the last day, in UTC, on which the calls were answered; None for no calls."""
         sql = "SELECT substr(created_at, 1, 10) FROM calls WHERE key IN ({marks})"
         days = sorted({day for (day,) in self._home.all_among(sql, keys)})
-        return (days[0], days[-1]) if days else None
+        if days:
+            return (days[0], days[-1])
+        return None
 
     def versions_of(self, keys: Iterable[str]) -> list[str]:
         """Return the distinct model versions that the calls' replies reported, in alphabetical order."""

@@ -58,7 +58,9 @@ class MemoryLedger:
     async def get(self, key: str) -> CallResult | None:
         """Return the stored result, or None."""
         entry = self._calls.get(key)
-        return None if entry is None else CallResult(key=key, reply=entry[1], cost=entry[2], cached=True)
+        if entry is None:
+            return None
+        return CallResult(key=key, reply=entry[1], cost=entry[2], cached=True)
 
     async def commit(
         self,

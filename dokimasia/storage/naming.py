@@ -26,7 +26,9 @@ class Label(NamedTuple):
     @property
     def names(self) -> tuple[str, ...]:
         """All names that find the run, the newest first."""
-        return (self.name, *self.other_names) if self.name else self.other_names
+        if self.name:
+            return (self.name, *self.other_names)
+        return self.other_names
 
 
 class Renaming(Value):

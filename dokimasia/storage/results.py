@@ -147,7 +147,9 @@ def columns_of(row: ResultRow) -> JudgedColumns:
 def corrected(row: ResultRow, corrections: Corrections) -> ResultRow:
     """Return a result with its correction, if there is one."""
     correction = corrections.of(row.item, row.judgement_id, row.final_id)
-    return row if correction is None else row.model_copy(update=correction.now._asdict())
+    if correction is None:
+        return row
+    return row.model_copy(update=correction.now._asdict())
 
 
 def get_result(home: Home, run_id: str, item: str) -> ResultRow | None:

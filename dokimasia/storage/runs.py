@@ -56,7 +56,9 @@ def _models_in(value: JsonValue) -> Iterator[dict[str, JsonValue]]:
 
 def _name_of(model: dict[str, JsonValue]) -> str:
     ref = model["ref"]
-    return str(ref["name"]) if isinstance(ref, dict) else ""
+    if isinstance(ref, dict):
+        return str(ref["name"])
+    return ""
 
 
 class Run(Value):
@@ -86,13 +88,17 @@ class Run(Value):
     def texts(self, option: str) -> list[str]:
         """Return an option that is a list of texts; empty if the run has no such option."""
         values = self.options.get(option)
-        return [str(value) for value in values] if isinstance(values, list) else []
+        if isinstance(values, list):
+            return [str(value) for value in values]
+        return []
 
     @property
     def request(self) -> dict[str, JsonValue]:
         """The request that the run was accepted with, as JSON; empty if unknown."""
         request = self.options.get("request")
-        return request if isinstance(request, dict) else {}
+        if isinstance(request, dict):
+            return request
+        return {}
 
     @property
     def model_names(self) -> list[str]:
@@ -110,7 +116,9 @@ class Run(Value):
     def versions(self) -> dict[str, JsonValue]:
         """The versions of the method and its graphs that the run was accepted with, by name; empty if unknown."""
         versions = self.options.get("versions")
-        return versions if isinstance(versions, dict) else {}
+        if isinstance(versions, dict):
+            return versions
+        return {}
 
 
 class RunSample(NamedTuple):

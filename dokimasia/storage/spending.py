@@ -37,7 +37,9 @@ def payment_recorder(home: Home, payer: str) -> SpendingRecorder:
 
 def _spent(home: Home, table: str, id: str) -> Spending:
     row = home.one(f"SELECT calls, tokens, cost FROM {table} WHERE id = ?", (id,))
-    return Spending() if row is None else Spending(*row)
+    if row is None:
+        return Spending()
+    return Spending(*row)
 
 
 def _recorder(home: Home, table: str, id: str) -> SpendingRecorder:

@@ -127,7 +127,9 @@ def _usage(
         return LedgerUsage()
     cost = (nano or 0) / NANO
     usage = LedgerUsage(calls, input_tokens, output_tokens, unknown, cost, cached_tokens=cached_tokens)
-    return usage._replace(cost=None, known=cost) if n_unpriced else usage
+    if n_unpriced:
+        return usage._replace(cost=None, known=cost)
+    return usage
 
 
 def scored_answers(home: Home, run_id: str, *, as_judged: bool = False) -> Iterator[ScoredAnswer]:

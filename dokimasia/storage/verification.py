@@ -164,7 +164,9 @@ def _fault_of_value(row: Row, type_: type[Value] | None) -> str:
         return "it no longer has the id that it is kept under"
     expected_row = row_of(type_.model_validate(fields)) if type_ else {}
     columns = [column for column, value in expected_row.items() if (row | lifted)[column] != value]
-    return f"its columns differ from its body: {', '.join(columns)}" if columns else ""
+    if columns:
+        return f"its columns differ from its body: {', '.join(columns)}"
+    return ""
 
 
 def _results(home: Home, tally: CheckTally) -> Iterator[LedgerDamage]:

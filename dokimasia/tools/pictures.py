@@ -158,7 +158,9 @@ def _flattened(image: Image.Image) -> tuple[Image.Image, Image.Image | None]:
 
 def _scene(texts: dict[str, str]) -> dict[str, Any] | None:
     body = _object(texts.get(SCENE_KEYWORD))
-    return body if body is not None and _part(body) is not None else None
+    if body is not None and _part(body) is not None:
+        return body
+    return None
 
 
 def _origin(texts: dict[str, str], default: str) -> tuple[str, Box]:
@@ -174,7 +176,9 @@ def _object(text: str | None) -> dict[str, Any] | None:
         body = orjson.loads((text or "null").encode())  # Pillow's own subclass of str is not accepted
     except orjson.JSONDecodeError:
         return None
-    return cast("dict[str, Any]", body) if isinstance(body, dict) else None
+    if isinstance(body, dict):
+        return cast("dict[str, Any]", body)
+    return None
 
 
 def _part(body: dict[str, Any]) -> Box | None:

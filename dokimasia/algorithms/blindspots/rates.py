@@ -210,11 +210,15 @@ def _control_rates(detections: Sequence[Detection]) -> ControlRates:
 
 
 def _missed_in_any_order(detection: Detection) -> float | None:
-    return None if detection.undetected is None else float(detection.undetected > 0)
+    if detection.undetected is None:
+        return None
+    return float(detection.undetected > 0)
 
 
 def _missed_in_both_orders(detection: Detection) -> float | None:
-    return None if detection.undetected is None else float(detection.undetected == 1)
+    if detection.undetected is None:
+        return None
+    return float(detection.undetected == 1)
 
 
 def _share(items: Sequence[Detection], value: Callable[[Detection], float | None]) -> ItemShare:

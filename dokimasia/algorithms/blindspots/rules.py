@@ -152,7 +152,9 @@ def pair_verdict(
     other = "second" if gold == "first" else "first"
     if _is_enough(judged.count(gold), len(judged), rule):
         return 1
-    return -1 if _is_enough(judged.count(other), len(judged), rule) else 0
+    if _is_enough(judged.count(other), len(judged), rule):
+        return -1
+    return 0
 
 
 def undetected_pair(verdicts: Sequence[int]) -> float:
@@ -280,7 +282,9 @@ def _axis_pairs(gold: Scores, other: Scores, relevant: Iterable[str]) -> list[tu
 
 def _is_enough(count: int, axes: int, rule: AxisRule) -> bool:
     """Return whether this number of relevant axes is enough."""
-    return count > 0 if rule == "any" else 2 * count > axes
+    if rule == "any":
+        return count > 0
+    return 2 * count > axes
 
 
 def _check_pair_verdicts(verdicts: Sequence[int]) -> Sequence[int]:

@@ -31,7 +31,9 @@ class ItemShare(NamedTuple):
     @property
     def coverage(self) -> float | None:
         """The share of items with a judgement; None without items."""
-        return self.n_scored / self.n if self.n else None
+        if self.n:
+            return self.n_scored / self.n
+        return None
 
 
 def item_share(values: Sequence[tuple[float | None, Hashable]]) -> ItemShare:

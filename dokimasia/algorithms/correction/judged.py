@@ -229,7 +229,9 @@ def judged_values(
     def value(decision: DecidedLabel) -> float:
         if decision.by_judge:
             return sensitivity.share - (not decision.right)
-        return separation if decision.right else 0.0
+        if decision.right:
+            return separation
+        return 0.0
 
     return [value(decision) for decision in decisions]
 

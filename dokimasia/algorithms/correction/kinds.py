@@ -88,7 +88,9 @@ def mixed_sensitivity(
 
 def _widening(joint: float, separate: float) -> float:
     """Return how much wider an interval of all kinds together is than one of separately measured kinds, at least 1."""
-    return max(1.0, joint / separate) if separate else 1.0
+    if separate:
+        return max(1.0, joint / separate)
+    return 1.0
 
 
 def _mix_with_widths(by_kind: Mapping[str, ShareEstimate], shares: Mapping[str, float]) -> tuple[float, float, float]:

@@ -307,12 +307,16 @@ class _Side(NamedTuple):
     @property
     def weight(self) -> float:
         """The weight of the judge's decisions on open answers."""
-        return 0.0 if self.complete else self.slope * (1 - self.n_labels / int(self.open.sum()))
+        if self.complete:
+            return 0.0
+        return self.slope * (1 - self.n_labels / int(self.open.sum()))
 
     @property
     def unseen(self) -> float:
         """The minimum residual variance of the labels."""
-        return 0.0 if self.complete else self.part_open**2 * _UNSEEN / self.n_labels**2
+        if self.complete:
+            return 0.0
+        return self.part_open**2 * _UNSEEN / self.n_labels**2
 
     @property
     def values(self) -> Floats:

@@ -399,7 +399,9 @@ def _slope(parts: _RatedArrays, chosen: Mask) -> float:
         for numbers in (parts.values[chosen], parts.truth[chosen])
     )
     squares = float(values @ values)
-    return min(1.0, max(0.0, float(values @ truth) / squares)) if squares > 1e-12 else 0.0
+    if squares > 1e-12:
+        return min(1.0, max(0.0, float(values @ truth) / squares))
+    return 0.0
 
 
 def _left_out(contributions: Floats, error: float = 0.0) -> Floats:
@@ -407,7 +409,9 @@ def _left_out(contributions: Floats, error: float = 0.0) -> Floats:
     count = len(contributions)
     left_out = -contributions * count / (count - 1)
     estimate = jackknife_error(left_out)
-    return left_out * (error / estimate) if 0 < estimate < error else left_out
+    if 0 < estimate < error:
+        return left_out * (error / estimate)
+    return left_out
 
 
 def _error(contributions: Floats, least: float = 0.0) -> float:

@@ -109,7 +109,9 @@ def tables_text(tables: Sequence[tuple[Asset, Sequence[int] | None]], *, quiet: 
 
 def counted(row: AssetRow) -> str:
     """Return the number of units behind a row in the notation of tables: `12`, or `12 of 14` if some have no score."""
-    return f"{row.n:,} of {row.held:,}" if row.held != row.n else f"{row.n:,}"
+    if row.held != row.n:
+        return f"{row.n:,} of {row.held:,}"
+    return f"{row.n:,}"
 
 
 def number_text(value: float, column: AssetColumn) -> str:
@@ -128,7 +130,9 @@ def number_text(value: float, column: AssetColumn) -> str:
         case "share":
             return percentage(value, 1)
         case "p_value":
-            return "< 0.001" if value < 0.001 else f"{value:.3f}"
+            if value < 0.001:
+                return "< 0.001"
+            return f"{value:.3f}"
         case "difference":
             text = f"{value:+.{_digits(column)}f}"
             return (text.lstrip("+-") if float(text) == 0 else text).replace("-", _MINUS)
@@ -155,12 +159,16 @@ def figure_text(figure: Figure, column: AssetColumn) -> str:
     elif figure.no_interval:
         notes.append(f"no interval: {figure.no_interval}")
     text = " ".join(filter(None, (number_text(figure.value, column), unit)))
-    return f"{text} [{'; '.join(notes)}]" if notes else text
+    if notes:
+        return f"{text} [{'; '.join(notes)}]"
+    return text
 
 
 def _about(asset: Asset, row: AssetRow) -> tuple[str, ...]:
     """Return the models that a row is about: one, or the two of a pair."""
-    return (row.model, *(str(cell.value) for cell in row.cells[:2])) if asset.family == "pairs" else (row.model,)
+    if asset.family == "pairs":
+        return (row.model, *(str(cell.value) for cell in row.cells[:2]))
+    return (row.model,)
 
 
 def _cell(cell: Figure, column: AssetColumn) -> str:
@@ -168,7 +176,9 @@ def _cell(cell: Figure, column: AssetColumn) -> str:
         return cell.value or "-"
     text = number_text(cell.value, column)
     if cell.low is None or cell.high is None:
-        return f"{text} (no interval: {cell.no_interval})" if cell.no_interval else text
+        if cell.no_interval:
+            return f"{text} (no interval: {cell.no_interval})"
+        return text
     return f"{text} ({number_text(cell.low, column)} to {number_text(cell.high, column)})"
 
 

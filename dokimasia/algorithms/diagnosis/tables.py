@@ -145,7 +145,9 @@ class EvidenceTables:
         return None
 
     def _rows(self, id: str) -> Iterable[tuple[int, AssetRow]]:
-        return enumerate(self.assets[id].rows, start=1) if id in self.assets else ()
+        if id in self.assets:
+            return enumerate(self.assets[id].rows, start=1)
+        return ()
 
     def _split(self, ref: str) -> tuple[Asset, str]:
         name, _, position = ref.strip().partition(":")
@@ -187,7 +189,9 @@ def _row(asset: Asset, key: str) -> int | None:
     """Return the number of a row by that number, its key, or its first cell, if only one row has it."""
     key = key.strip()
     if key.isascii() and key.isdigit() and len(key) <= 6:
-        return int(key) if 1 <= int(key) <= len(asset.rows) else None
+        if 1 <= int(key) <= len(asset.rows):
+            return int(key)
+        return None
     for keys in ([row.key for row in asset.rows], [str(row.cells[0].value) for row in asset.rows]):
         if keys.count(key) == 1:
             return keys.index(key) + 1

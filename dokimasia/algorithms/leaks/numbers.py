@@ -104,7 +104,9 @@ def _worded(tokens: list[str], at: int) -> tuple[int, float | None]:
     if token in _COLLECTIVES:
         return at + 1, _COLLECTIVES[token]
     roman = _roman(token)
-    return (at + 1, float(roman)) if roman is not None else (at, None)
+    if roman is not None:
+        return (at + 1, float(roman))
+    return (at, None)
 
 
 def _roman(word: str) -> int | None:
@@ -119,4 +121,6 @@ def _roman(word: str) -> int | None:
 def ordinal(word: str) -> int | None:
     """Return the number of an ordinal such as `third` or `3rd`, or None."""
     match = re.fullmatch(r"(\d{1,2})(?:st|nd|rd|th)", word)
-    return int(match[1]) if match else _ORDINALS.get(word)
+    if match:
+        return int(match[1])
+    return _ORDINALS.get(word)

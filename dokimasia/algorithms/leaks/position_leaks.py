@@ -165,7 +165,9 @@ def _number(word: str) -> int:
     """Return the number of a rank, a number word or a figure."""
     low = word.casefold()
     digits = NUMBER_WORDS.get(low, low)
-    return int(digits) if digits.isdigit() else ordinal(low) or 0
+    if digits.isdigit():
+        return int(digits)
+    return ordinal(low) or 0
 
 
 def _positions(text: str, secrets: QuestionSecrets) -> list[_NamedChoice]:

@@ -109,7 +109,9 @@ def _new_content(truth: str, question: str, question_stems: frozenset[str]) -> s
     """Return what a ground truth adds to the question, in its own notation; empty if it adds more than a few words."""
     expected = question_stems | {stem(token) for token in read(question)[1]} | FUNCTION_WORDS - ANSWERS
     added = [token for token in read(truth)[0] if stem(token.casefold()) not in expected and token not in _STOPS]
-    return " ".join(added) if sum(token[0].isalnum() for token in added) <= SHORT else ""
+    if sum(token[0].isalnum() for token in added) <= SHORT:
+        return " ".join(added)
+    return ""
 
 
 _STOPS = frozenset(".,;:!?\"'()")
@@ -156,4 +158,6 @@ def offered(question: str) -> list[str]:
     if lists:
         options = [*(part.strip() for part in lists[-1][1].split(",")), lists[-1][2]]
         return [re.sub(r"(?i)^(?:an?|the)\s+", "", option).casefold() for option in options]
-    return ["yes", "no"] if _YES_OR_NO.match(question) else []
+    if _YES_OR_NO.match(question):
+        return ["yes", "no"]
+    return []

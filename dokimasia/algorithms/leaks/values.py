@@ -318,7 +318,9 @@ def _smaller_unit(low: list[str], at: int, base: str) -> tuple[float, int]:
     tokens = tokens[skipped:]
     added = next((number for number in numbers_in(tokens) if number.start == 0), None)
     if added is None:
-        return (0.5 * {"s": 3600}.get(base, 1), skipped + 2) if tokens[:2] == ["a", "half"] else (0.0, 0)
+        if tokens[:2] == ["a", "half"]:
+            return (0.5 * {"s": 3600}.get(base, 1), skipped + 2)
+        return (0.0, 0)
     word = tokens[added.end] if added.end < len(tokens) else ""
     unit = _unit(word)
     if unit is not None and unit[0] == base:
@@ -397,7 +399,9 @@ def _minutes(low: list[str], at: int, numbers: list[Number]) -> float | None:
     if before[-1:] == ["quarter"]:
         return 15.0
     minutes = next((number for number in numbers if number.end in (at, at - 1) and number.value < 60), None)
-    return None if minutes is None else minutes.value
+    if minutes is None:
+        return None
+    return minutes.value
 
 
 def _dates(low: list[str], numbers: list[Number]) -> Iterator[StatedValue]:

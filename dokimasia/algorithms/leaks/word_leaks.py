@@ -266,14 +266,18 @@ def _gapped(form: str) -> re.Pattern[str]:
         else:
             pattern += part + (_gap(part, after) if after.isalnum() else "")
     plural = "s?" if parts[-1].isalpha() and len(form) > SHORTEST_GAPPED else ""
-    return re.compile(rf"(?i)(?<![^\W_]){pattern}{plural}(?![^\W_])") if pattern else re.compile(r"(?!)")
+    if pattern:
+        return re.compile(rf"(?i)(?<![^\W_]){pattern}{plural}(?![^\W_])")
+    return re.compile(r"(?!)")
 
 
 def _gap(sign: str, after: str) -> str:
     """Return the pattern between two characters of an answer: any marks between letters, spaces between digits."""
     if sign.isalpha() and after.isalpha():
         return r"[\W_]{0,9}"
-    return r"\s{0,2}" if sign.isdigit() and after.isdigit() else r"[\s-]{0,2}"
+    if sign.isdigit() and after.isdigit():
+        return r"\s{0,2}"
+    return r"[\s-]{0,2}"
 
 
 _ROMAN_SIGNS = """

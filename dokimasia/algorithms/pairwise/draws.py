@@ -26,7 +26,9 @@ def most_rounds(models: int) -> int:
     >>> most_rounds(6), most_rounds(7)
     (5, 7)
     """
-    return models - 1 if models % 2 == 0 else models
+    if models % 2 == 0:
+        return models - 1
+    return models
 
 
 def swiss_round(models: Sequence[str], points: Mapping[str, float], met: Collection[Pair], *, seed: int) -> list[Pair]:

@@ -114,7 +114,9 @@ def unbounded(comparisons: Sequence[PairOutcome], group: Sequence[str]) -> str:
                 weights[source, target] = min(weight, weights.get((source, target), 1))
     inside: nx.DiGraph[str] = nx.DiGraph()
     inside.add_weighted_edges_from((*edge, weight) for edge, weight in weights.items())
-    return "" if nx.negative_edge_cycle(inside) else TIES
+    if nx.negative_edge_cycle(inside):
+        return ""
+    return TIES
 
 
 def fit(pairs: Positions, counts: Floats, models: int) -> Fits:

@@ -60,12 +60,16 @@ class VerdictCounts(NamedTuple):
     @property
     def reward(self) -> float | None:
         """50 times the mean of the valid verdicts, +2 to -2 for the evaluated model: -100 to 100."""
-        return 50 * self._total / self.n_valid if self.n_valid else None
+        if self.n_valid:
+            return 50 * self._total / self.n_valid
+        return None
 
     @property
     def win_rate(self) -> float | None:
         """The percentage of valid verdicts that are better or much better; ties are not half wins."""
-        return 100 * (self.much_better + self.better) / self.n_valid if self.n_valid else None
+        if self.n_valid:
+            return 100 * (self.much_better + self.better) / self.n_valid
+        return None
 
     @property
     def reward_bounds(self) -> RewardBounds:
@@ -79,7 +83,9 @@ class VerdictCounts(NamedTuple):
     def win_rate_bounds(self) -> WinRateBounds:
         """The win rate if every failed verdict were lost, or if every one were won."""
         n, won = self.n_valid + self.failed, self.much_better + self.better
-        return WinRateBounds(100 * won / n, 100 * (won + self.failed) / n) if n else WinRateBounds(0.0, 100.0)
+        if n:
+            return WinRateBounds(100 * won / n, 100 * (won + self.failed) / n)
+        return WinRateBounds(0.0, 100.0)
 
     @property
     def _total(self) -> int:

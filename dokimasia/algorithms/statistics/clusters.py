@@ -79,7 +79,9 @@ def total(values: Floats) -> float:
     >>> total(np.array([1e16, 1.0, -1e16])), total(np.array([]))
     (0.0, 0.0)
     """
-    return float(np.add.accumulate(values)[-1]) if len(values) else 0.0
+    if len(values):
+        return float(np.add.accumulate(values)[-1])
+    return 0.0
 
 
 def group_means(values: Floats, groups: Positions, n: int) -> Floats:

@@ -61,7 +61,9 @@ class Exchange:
     @property
     def share(self) -> float:
         """The share of criteria that can move: those of clusters whose size also occurs in another cluster."""
-        return sum(stratum.size for stratum in self._strata) / len(self.order) if len(self.order) else 0.0
+        if len(self.order):
+            return sum(stratum.size for stratum in self._strata) / len(self.order)
+        return 0.0
 
     def distinct(self, leaf: Whole) -> float:
         """Return the number of distinct ways in which exchanges can assign the leaves, including the observed one.
@@ -81,7 +83,9 @@ class Exchange:
         for stratum in self._strata:
             alike = Counter(map(bytes, leaf[stratum])).values()
             ways += lgamma(len(stratum) + 1) - sum(lgamma(count + 1) for count in alike)
-        return round(exp(ways)) if ways < 30 else inf
+        if ways < 30:
+            return round(exp(ways))
+        return inf
 
     def untested(self, leaf: Whole) -> str:
         """Return why there is no p-value, in words for readers; empty if there are enough exchanges."""

@@ -569,4 +569,6 @@ def _quantile(ordered: Floats, share: float) -> float:
     before = int(place)
     lower, upper = float(ordered[before]), float(ordered[min(before + 1, len(ordered) - 1)])
     fraction, gap = place - before, upper - lower
-    return upper - gap * (1 - fraction) if fraction >= 0.5 else lower + gap * fraction
+    if fraction >= 0.5:
+        return upper - gap * (1 - fraction)
+    return lower + gap * fraction

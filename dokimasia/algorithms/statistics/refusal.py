@@ -98,7 +98,9 @@ def _region(middle: float, scale: Bounds) -> str:
     end = _NEAR * (scale[1] - scale[0])
     if middle >= scale[1] - end:
         return "at the ceiling"
-    return "at the floor" if middle <= scale[0] + end else "nearly alike"
+    if middle <= scale[0] + end:
+        return "at the floor"
+    return "nearly alike"
 
 
 def _spread(distances: Floats, sizes: Floats, farther: float) -> float:

@@ -245,7 +245,9 @@ class _Lead(NamedTuple):
         error = math.sqrt(self.effect * variance / self.n)
         if error == 0:
             return 0.0 if margin > 0 else 1.0
-        return tail(margin / error) if margin >= 0 else 1 - tail(-margin / error)
+        if margin >= 0:
+            return tail(margin / error)
+        return 1 - tail(-margin / error)
 
     def _null_variance(self, epsilon: float) -> float:
         """Return the variance of the lead under the null hypothesis, by restricted maximum likelihood."""

@@ -164,7 +164,9 @@ def _compare_part(answer: str, reference: str, context: _Context) -> TextCompari
         comparison = _by_meaning(unwrapped(answer), unwrapped(reference), context)
     doubtful |= may_mean_otherwise(comparison, answer, reference, context.choices)
     by_value = comparison.verdict == "same" and comparison.rule not in ("exact", "choice")
-    return _UNDECIDED if doubtful or (by_value and _names_several(answer, context)) else comparison
+    if doubtful or (by_value and _names_several(answer, context)):
+        return _UNDECIDED
+    return comparison
 
 
 def _by_meaning(answer: str, reference: str, context: _Context) -> TextComparison:
@@ -174,7 +176,9 @@ def _by_meaning(answer: str, reference: str, context: _Context) -> TextCompariso
         if picked is not None and expected is not None:
             return TextComparison("same" if picked == expected else "different", "choice")
     compared = _compare_values(answer, reference, context)
-    return _without_answer(answer, [reference], context) if compared is None else TextComparison(*compared)
+    if compared is None:
+        return _without_answer(answer, [reference], context)
+    return TextComparison(*compared)
 
 
 def _without_answer(answer: str, parts: Sequence[str], context: _Context) -> TextComparison:
@@ -182,7 +186,9 @@ def _without_answer(answer: str, parts: Sequence[str], context: _Context) -> Tex
     if not gives_no_answer(answer, context.question):
         return _UNDECIDED
     sure = all(is_surely_answered(part, context.choices, context.question) for part in parts)
-    return TextComparison("different", "no answer") if sure else _UNDECIDED
+    if sure:
+        return TextComparison("different", "no answer")
+    return _UNDECIDED
 
 
 def _compare_values(first: str, second: str, context: _Context) -> tuple[Verdict, Kind] | None:

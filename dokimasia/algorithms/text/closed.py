@@ -209,7 +209,9 @@ def without_frame(plain: str) -> str:
     `That is right` expresses agreement rather than a side, so it is unchanged.
     """
     answer = _FRAME.sub("", plain)
-    return plain if answer == "right" and plain.startswith(("it", "that", "this")) else answer
+    if answer == "right" and plain.startswith(("it", "that", "this")):
+        return plain
+    return answer
 
 
 def says_otherwise(plain: str, question: str) -> bool:
@@ -233,20 +235,30 @@ def says_otherwise(plain: str, question: str) -> bool:
 def _verdict(left: Closed, right: Closed, tolerance: float, question: str) -> Verdict | None:
     if isinstance(left.value, Quantity) and isinstance(right.value, Quantity):
         comparison = compare_quantities(left.value, right.value, tolerance)
-        return None if comparison == "unsure" or is_doubtful_pair(left.value, right.value, question) else comparison
+        if comparison == "unsure" or is_doubtful_pair(left.value, right.value, question):
+            return None
+        return comparison
     if left.value == right.value:
         return "same"
     if isinstance(left.value, Clock) and isinstance(right.value, Clock):
         return _clocks(left.value, right.value)
     if isinstance(left.value, Day) and isinstance(right.value, Day):
-        return "different" if left.value.shape == right.value.shape else None
+        if left.value.shape == right.value.shape:
+            return "different"
+        return None
     pair = frozenset(map(str, (left.value, right.value)))
     if left.kind == "yes or no":
-        return "different" if pair in _CONTRARY else None
+        if pair in _CONTRARY:
+            return "different"
+        return None
     if left.kind == "colour":
-        return None if pair in _ALIKE else "different"
+        if pair in _ALIKE:
+            return None
+        return "different"
     if left.kind == "side":
-        return "different" if pair in _OPPOSED else None
+        if pair in _OPPOSED:
+            return "different"
+        return None
     return "different"
 
 
@@ -254,7 +266,9 @@ def _clocks(left: "Clock", right: "Clock") -> Verdict | None:
     """Return the comparison of two times of day, at least one of them unambiguous: `20:15` alone may be a score."""
     if not (left.certain or right.certain):
         return None
-    return "same" if left.minute == right.minute else "different"
+    if left.minute == right.minute:
+        return "same"
+    return "different"
 
 
 def _values(plain: str, *, counted: bool = False) -> Iterator[Closed]:
@@ -331,7 +345,9 @@ def _doubts(statement: Sequence[str], question: str) -> set[str]:
 def _single(word: str) -> str:
     if word in ("people", "persons"):
         return "person"
-    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+    if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
+        return word[:-1]
+    return word
 
 
 def _time(plain: str) -> Clock | None:
@@ -344,8 +360,12 @@ def _time(plain: str) -> Clock | None:
         return Clock(0 if noon == "midnight" else 720, certain=True)
     hour, minute = int(match["hour"]), int(match["minute"] or 0)
     if half is not None:
-        return Clock((hour % 12 + 12 * (half == "p")) * 60 + minute, certain=True) if 1 <= hour <= 12 else None
-    return Clock(hour * 60 + minute, certain=False) if ":" in plain and 13 <= hour <= 23 else None
+        if 1 <= hour <= 12:
+            return Clock((hour % 12 + 12 * (half == "p")) * 60 + minute, certain=True)
+        return None
+    if ":" in plain and 13 <= hour <= 23:
+        return Clock(hour * 60 + minute, certain=False)
+    return None
 
 
 def _day(plain: str) -> Day | None:

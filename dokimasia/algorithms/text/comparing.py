@@ -110,7 +110,9 @@ def same_answer(
 def unwrapped(text: str) -> str:
     """Return an answer without introductory words: `The correct answer is (B).`, `\\boxed{B}`."""
     match = _WRAPPED.fullmatch(text.strip(" *_`").rstrip("."))
-    return next((group for group in match.groups() if group), text) if match else text
+    if match:
+        return next((group for group in match.groups() if group), text)
+    return text
 
 
 def bare(text: str) -> str:
@@ -121,7 +123,9 @@ def bare(text: str) -> str:
 def listed_items(text: str) -> list[str]:
     """Return the items that a text lists; one or none if it is not a list."""
     items = [item.strip(" .") for item in _BETWEEN_ITEMS.split(text.strip())]
-    return [item for item in items if item] if all(len(words(item)) <= _LONGEST_ITEM for item in items) else []
+    if all(len(words(item)) <= _LONGEST_ITEM for item in items):
+        return [item for item in items if item]
+    return []
 
 
 def named_option(text: str, choices: Sequence[str]) -> int | None:
@@ -136,7 +140,9 @@ def named_option(text: str, choices: Sequence[str]) -> int | None:
         if at < len(choices) and (not choice_words or choice_words == words(choices[at])):
             by_letter = [at]
     positions = set(by_text) | set(by_letter)
-    return positions.pop() if len(positions) == 1 else None
+    if len(positions) == 1:
+        return positions.pop()
+    return None
 
 
 def _same(first: str, second: str, tolerance: float) -> bool:
@@ -153,4 +159,6 @@ def _compare_lists(first: Sequence[str], second: Sequence[str], tolerance: float
         return "unsure"
     matched = [any(_same(a, b, tolerance) for b in second) for a in first]
     matched += [any(_same(a, b, tolerance) for a in first) for b in second]
-    return "unsure" if all(matched) else "different"
+    if all(matched):
+        return "unsure"
+    return "different"

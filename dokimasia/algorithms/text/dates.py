@@ -38,7 +38,9 @@ def read_date(text: str) -> tuple[int, ...] | None:
         first, second, year = map(int, slashed.groups())
         if first > 12 or first == second:
             return _real(year, second, first)
-        return _real(year, first, second) if second > 12 else None
+        if second > 12:
+            return _real(year, first, second)
+        return None
     for pattern in _WRITTEN:
         match = pattern.fullmatch(plain)
         if match is None:
@@ -48,7 +50,9 @@ def read_date(text: str) -> tuple[int, ...] | None:
         if month is None:
             return None
         year = int(parts["year"])
-        return _real(year, month, int(parts["day"])) if "day" in parts else (year, month)
+        if "day" in parts:
+            return _real(year, month, int(parts["day"]))
+        return (year, month)
     return None
 
 
@@ -79,7 +83,9 @@ def day_of_year(text: str) -> tuple[int, ...] | None:
     month = _month(name)
     if month is None:
         return read_date(text)
-    return (month, int(day)) if _real(2000, month, int(day)) else None
+    if _real(2000, month, int(day)):
+        return (month, int(day))
+    return None
 
 
 def _month(name: str) -> int | None:

@@ -42,7 +42,9 @@ def likeness(sentence: str, other: str) -> float:
     >>> likeness("Two red suitcases", "Three red suitcases")
     0.6666666666666666
     """
-    return 1.0 if sentence == other else _similarity(beginnings(sentence), beginnings(other))
+    if sentence == other:
+        return 1.0
+    return _similarity(beginnings(sentence), beginnings(other))
 
 
 def trace_sentences(start: str, texts: Mapping[str, Text]) -> list[Descent]:
@@ -116,4 +118,6 @@ def _nearest(
 
 def _similarity(first: frozenset[str], second: frozenset[str]) -> float:
     size = len(first) + len(second)
-    return 2 * len(first & second) / size if size else 0.0
+    if size:
+        return 2 * len(first & second) / size
+    return 0.0

@@ -42,7 +42,9 @@ def options_in(question: str) -> tuple[str, ...]:
         first = next(pattern.finditer(tail)).start()
         if all(text and "?" not in text for text in texts) and (pattern is _LINE or _OPENS.search(tail[:first])):
             folded = {" ".join(text.casefold().split()).rstrip(".") for text in texts}
-            return tuple(text.rstrip(".") or text for text in texts) if len(folded) == len(texts) else ()
+            if len(folded) == len(texts):
+                return tuple(text.rstrip(".") or text for text in texts)
+            return ()
     return ()
 
 

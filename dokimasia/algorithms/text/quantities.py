@@ -165,7 +165,9 @@ def read_any_quantity(text: str) -> Quantity | None:
         quantity = _with_unit(value, unit, currency or "")
     elif quantity is None:
         quantity = _worded(plain)
-    return None if quantity is None else Quantity(quantity.value, _one_form(quantity.unit))
+    if quantity is None:
+        return None
+    return Quantity(quantity.value, _one_form(quantity.unit))
 
 
 def compare_quantities(first: Quantity, second: Quantity, tolerance: float) -> Literal["same", "different", "unsure"]:
@@ -175,15 +177,21 @@ def compare_quantities(first: Quantity, second: Quantity, tolerance: float) -> L
         return abs(left - right) <= tolerance * max(abs(left), abs(right))
 
     if first.unit == second.unit:
-        return "same" if close(first.value, second.value) else "different"
+        if close(first.value, second.value):
+            return "same"
+        return "different"
     if first.unit and second.unit:
         return "unsure"
     if "%" in (first.unit, second.unit):
         percent, plain = (first, second) if first.unit == "%" else (second, first)
         if close(percent.value / 100, plain.value):
             return "same"
-        return "unsure" if close(percent.value, plain.value) else "different"
-    return "same" if close(first.value, second.value) else "different"
+        if close(percent.value, plain.value):
+            return "unsure"
+        return "different"
+    if close(first.value, second.value):
+        return "same"
+    return "different"
 
 
 def is_doubtful_pair(first: Quantity, second: Quantity, question: str = "") -> bool:

@@ -23,7 +23,9 @@ def word_overlap(text: str, other: str) -> float:
     0.6666666666666666
     """
     stems = beginnings(text)
-    return len(stems & beginnings(other)) / len(stems) if stems else 1.0
+    if stems:
+        return len(stems & beginnings(other)) / len(stems)
+    return 1.0
 
 
 def substance(text: str) -> str:

@@ -124,7 +124,9 @@ def _path_after_changes(node: str, became: dict[str, str]) -> str:
     parent = _parent(node)
     parent_path = became[parent] if parent in became else _path_after_changes(parent, became)
     name = place_of(node).name
-    return f"<{name}>" if parent_path == ROOT else f"{parent_path}<{name}>"
+    if parent_path == ROOT:
+        return f"<{name}>"
+    return f"{parent_path}<{name}>"
 
 
 def _parent(node: str) -> str:
@@ -135,7 +137,9 @@ def _majority(members: Sequence[str], after: dict[str, str]) -> str | None:
     """Return the node that now holds more than half of some criteria."""
     counts = Counter(after[criterion] for criterion in members if criterion in after)
     heir = min(counts, key=lambda node: (-counts[node], node), default=None)
-    return heir if heir is not None and counts[heir] * 2 > len(members) else None
+    if heir is not None and counts[heir] * 2 > len(members):
+        return heir
+    return None
 
 
 def _edit(kind: EditKind, node: str, into: str | None, criteria: Iterable[str], reason: str) -> TreeEdit:

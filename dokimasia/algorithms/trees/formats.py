@@ -433,7 +433,9 @@ def _level(tree: Tree) -> Level:
     """Return the level of a tree, inferred from its content."""
     depths = {node: str(node).count("<") for node in tree}
     holding = any(depth == DEEPEST - 1 and attributes_of(tree, node).members for node, depth in depths.items())
-    return "parent" if holding and max(depths.values()) == DEEPEST - 1 else "capability"
+    if holding and max(depths.values()) == DEEPEST - 1:
+        return "parent"
+    return "capability"
 
 
 def _path(node: str, where: str) -> CapabilityPath:

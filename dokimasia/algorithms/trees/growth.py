@@ -204,7 +204,9 @@ def _refusal(placement: str | Proposal, known: _KnownNodes, nodes: Mapping[str, 
     """Return why a criterion cannot be placed so; empty if it can."""
     if isinstance(placement, str):
         is_leaf = known.by_key.get(placement.casefold()) == placement and placement.count("<") == bottom
-        return "" if is_leaf else "it is no leaf of the tree"
+        if is_leaf:
+            return ""
+        return "it is no leaf of the tree"
     if reason := _unfit(placement, nodes):
         return reason
     if placement.under.layer != bottom - 1:

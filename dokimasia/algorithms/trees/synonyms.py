@@ -172,7 +172,9 @@ def _unit(rows: Vectors) -> Vectors:
 def _projected(rows: Any, seed: int) -> Vectors:
     """Return rows, sparse or dense, projected to few dimensions, which keeps their cosines up to some noise."""
     if rows.shape[1] <= _DIMENSIONS:
-        return rows if isinstance(rows, np.ndarray) else _unit(rows.toarray())
+        if isinstance(rows, np.ndarray):
+            return rows
+        return _unit(rows.toarray())
     generator = np.random.default_rng(seed)
     signs = generator.integers(0, 2, size=(rows.shape[1], _DIMENSIONS), dtype=np.int8).astype(np.float32) * 2 - 1
     return _unit(np.asarray(rows @ signs, dtype=np.float32))

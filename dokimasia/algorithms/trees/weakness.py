@@ -30,7 +30,9 @@ class NodeTotal(NamedTuple):
     @property
     def mean(self) -> float | None:
         """The mean; None without results."""
-        return self.total / self.n if self.n else None
+        if self.n:
+            return self.total / self.n
+        return None
 
 
 class NodeFinding(NamedTuple):
@@ -253,7 +255,9 @@ def evident_nodes(
         if n < min_size:
             return False
         low, high = clopper_pearson(round(total), n, level)
-        return high < threshold if side == "below" else low > threshold
+        if side == "below":
+            return high < threshold
+        return low > threshold
 
     evident: list[str] = []
     waiting = _downwards(tree)[:1]

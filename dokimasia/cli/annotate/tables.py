@@ -206,7 +206,9 @@ def _verdicts(measured: MeasureAgreement, notes: Footnotes) -> Iterator[Table]:
 
 def rate_text(rate: CountedRate, notes: Footnotes) -> str:
     """Return a share in percent, with its interval."""
-    return NOTHING if rate.share is None else f"{percentage(rate.share, 1)}{ends_text(rate, notes, in_percent=True)}"
+    if rate.share is None:
+        return NOTHING
+    return f"{percentage(rate.share, 1)}{ends_text(rate, notes, in_percent=True)}"
 
 
 def agreement_cells(against: ValuesCompared, notes: Footnotes, *extra: str) -> list[str]:

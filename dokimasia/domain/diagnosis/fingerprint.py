@@ -38,7 +38,9 @@ class FingerprintTask(Value):
     @property
     def two(self) -> str:
         """The model that the second report describes."""
-        return self.second if self.one == self.first else self.first
+        if self.one == self.first:
+            return self.second
+        return self.first
 
 
 class FingerprintMatch(Value):

@@ -73,7 +73,9 @@ class AssetRow(Value):
     @property
     def coverage(self) -> float | None:
         """The share of attempted judgements with a score, 0 to 1; None if nothing was attempted."""
-        return self.n / self.held if self.held else None
+        if self.held:
+            return self.n / self.held
+        return None
 
 
 class Asset(Value):

@@ -86,7 +86,9 @@ def bare_model(model: str) -> str:
     `Qwen/Qwen2.5-VL-7B-Instruct` name the same model.
     """
     prefix, slash, name = model.partition("/")
-    return name if slash and name and prefix in NATIVE_PREFIXES | OLLAMA_PREFIXES else model
+    if slash and name and prefix in NATIVE_PREFIXES | OLLAMA_PREFIXES:
+        return name
+    return model
 
 
 @lru_cache(maxsize=256)
@@ -264,7 +266,9 @@ def embedding_reply(data: JsonObject) -> EmbeddingReply:
 
 def _integer(digits: str) -> int | None:
     """Return a JSON integer; None for one with more digits than Python parses."""
-    return int(digits) if len(digits) <= 4000 else None
+    if len(digits) <= 4000:
+        return int(digits)
+    return None
 
 
 def _content(content: object) -> tuple[str, str | None]:
@@ -336,7 +340,9 @@ def inner_error(
 def read_refusal(status: int, body: bytes, api_key: str | None) -> ImageEditReply | None:
     """Return the refusal of an image edit for the provider's content policy; None for any other response."""
     error = (read_object(body) or {}).get("error")
-    return None if error is None else refusal_of(status, error, api_key)
+    if error is None:
+        return None
+    return refusal_of(status, error, api_key)
 
 
 def body_error(status: int, body: bytes, *, api_key: str | None) -> TransportError:
@@ -385,4 +391,6 @@ def _words(text: str, body: bytes, api_key: str | None) -> str:
 
 
 def _reason(status: int) -> str:
-    return f" ({responses[status]})" if status in responses else ""
+    if status in responses:
+        return f" ({responses[status]})"
+    return ""

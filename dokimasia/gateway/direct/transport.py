@@ -113,7 +113,9 @@ class DirectTransport:
             raise inner_error(error, status, reply_headers, answer, api_key=api_key)
         if isinstance(call, ImageEdit):
             return await stored_edit(sent_image(data), read_image=self._read_image, blobs=blobs)
-        return chat_reply(data, call.model.model) if isinstance(call, Chat) else embedding_reply(data)
+        if isinstance(call, Chat):
+            return chat_reply(data, call.model.model)
+        return embedding_reply(data)
 
     async def aclose(self) -> None:
         """Close all connections, including those of other running event loops. Call it before those loops end."""
@@ -122,7 +124,9 @@ class DirectTransport:
 
 def _payload(body: bytes) -> aiohttp.Payload:
     """Return a body as an aiohttp payload, which saves aiohttp the lookup of its type."""
-    return aiohttp.BytesIOPayload(io.BytesIO(body)) if len(body) >= _LARGE_BODY else aiohttp.BytesPayload(body)
+    if len(body) >= _LARGE_BODY:
+        return aiohttp.BytesIOPayload(io.BytesIO(body))
+    return aiohttp.BytesPayload(body)
 
 
 @lru_cache(maxsize=64)

@@ -119,7 +119,9 @@ def _response(request: httpx.Request, status: int, headers: dict[str, str], body
 
 def _certificates() -> ssl.SSLContext | bool:
     chosen = _handlers().get_ssl_configuration()
-    return ssl.create_default_context(cafile=chosen) if isinstance(chosen, str) else chosen
+    if isinstance(chosen, str):
+        return ssl.create_default_context(cafile=chosen)
+    return chosen
 
 
 def _proxy(url: httpx.URL) -> str | None:

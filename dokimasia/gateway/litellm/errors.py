@@ -122,7 +122,9 @@ def _by_cause(chain: list[BaseException]) -> Verdict:
         for base in type(each).__mro__:
             if base.__name__ in _BY_NAME:
                 return _BY_NAME[base.__name__]
-    return ("connection", True) if _is(chain[0], "APIConnectionError") else ("unknown", True)
+    if _is(chain[0], "APIConnectionError"):
+        return ("connection", True)
+    return ("unknown", True)
 
 
 def _full_message(chain: list[BaseException]) -> str:

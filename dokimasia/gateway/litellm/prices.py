@@ -106,13 +106,17 @@ def _entry(model: str) -> JsonObject | None:
         entry = table.get(bare)
         if isinstance(entry, dict) and entry.get("litellm_provider") != provider:
             return None
-    return entry if isinstance(entry, dict) else None
+    if isinstance(entry, dict):
+        return entry
+    return None
 
 
 def _number(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value) if math.isfinite(value) and value >= 0 else None
+    if math.isfinite(value) and value >= 0:
+        return float(value)
+    return None
 
 
 @cache
@@ -122,5 +126,7 @@ def _table() -> JsonObject:
         path = Path(folder) / PRICE_FILE
         if path.is_file():
             table = orjson.loads(path.read_bytes())
-            return table if isinstance(table, dict) else {}
+            if isinstance(table, dict):
+                return table
+            return {}
     return {}

@@ -101,13 +101,19 @@ class ReceivedResponses:
         if error := data.get("error"):
             raise inner_error(error, status, headers, body, api_key=self._api_key)
         if edits:
-            return sent_image(data) if "data" in data else None
+            if "data" in data:
+                return sent_image(data)
+            return None
         if isinstance(self._call, Embedding):
-            return embedding_reply(data) if _holds_vectors(data) else None
+            if _holds_vectors(data):
+                return embedding_reply(data)
+            return None
         if "choices" not in data or _is_completion_of_text(data.get("choices")):
             return None
         reply = chat_reply(data, self._call.model.model)
-        return None if reply.tool_calls and isinstance(self._call, Chat) and not self._call.tools else reply
+        if reply.tool_calls and isinstance(self._call, Chat) and not self._call.tools:
+            return None
+        return reply
 
 
 _reading: ContextVar[ReceivedResponses | None] = ContextVar("dokimasia_litellm_reading", default=None)
@@ -220,7 +226,9 @@ def _refusal(message: object) -> str | None:
     if not refusal:
         fields = getattr(message, "provider_specific_fields", None)
         refusal = fields.get("refusal") if isinstance(fields, dict) else None
-    return storable(refusal) if isinstance(refusal, str) and refusal else None
+    if isinstance(refusal, str) and refusal:
+        return storable(refusal)
+    return None
 
 
 def _tool_call(tool: object) -> ToolCall:

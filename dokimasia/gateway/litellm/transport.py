@@ -174,7 +174,9 @@ def load_litellm() -> ModuleType:
 def missing_keys(model: str) -> list[str]:
     """Return the unset environment variables that a model's provider needs, according to LiteLLM."""
     environment = load_litellm().validate_environment(model)
-    return [] if environment["keys_in_environment"] else sorted(environment["missing_keys"])
+    if environment["keys_in_environment"]:
+        return []
+    return sorted(environment["missing_keys"])
 
 
 def provider_problem(model: str, api_base: str | None) -> str:
@@ -208,7 +210,9 @@ def _internal_flag() -> ContextVar[bool] | None:
         flag = importlib.import_module("litellm._internal_context").is_internal_call
     except (ImportError, AttributeError):  # older releases lack the switch, but log nowhere either
         return None
-    return flag if isinstance(flag, ContextVar) else None
+    if isinstance(flag, ContextVar):
+        return flag
+    return None
 
 
 def _common(call: ModelCall, spec: ModelSpec, api_key: str | None) -> JsonObject:

@@ -200,12 +200,16 @@ async def first_step(state: State) -> Literal["write_chain", "check_chain", "ext
         return "write_chain"
     if state.get("criteria"):
         return "judge_criteria"
-    return "extract_criteria" if state.get("agreed") else "check_chain"
+    if state.get("agreed"):
+        return "extract_criteria"
+    return "check_chain"
 
 
 async def after_chain(state: State) -> Literal["check_chain", "__end__"]:
     """Return `check_chain`, or the end after a failure."""
-    return "__end__" if state.get("failed") else "check_chain"
+    if state.get("failed"):
+        return "__end__"
+    return "check_chain"
 
 
 async def after_check(state: State) -> Literal["write_chain", "judge_chain", "extract_criteria", "__end__"]:
@@ -216,7 +220,9 @@ async def after_check(state: State) -> Literal["write_chain", "judge_chain", "ex
         return "write_chain"
     if not state.get("agreed"):
         return "judge_chain"
-    return "__end__" if state.get("chain_only") else "extract_criteria"
+    if state.get("chain_only"):
+        return "__end__"
+    return "extract_criteria"
 
 
 def build() -> StateGraph[State, Context]:
@@ -329,7 +335,9 @@ def _rescale(
     rescaled = tuple(
         criterion.model_copy(update={"weight": weight}) for criterion, weight in zip(criteria, weights, strict=True)
     )
-    return None if broken(rescaled) else CriteriaSet(criteria=rescaled, repaired=True)
+    if broken(rescaled):
+        return None
+    return CriteriaSet(criteria=rescaled, repaired=True)
 
 
 class SecondLook(NamedTuple):

@@ -38,7 +38,9 @@ class State(Failure, TypedDict, total=False):
 
 async def first_step(state: State) -> Literal["compare", "without_chain"]:
     """Return `compare` if there are auxiliary responses, else `without_chain`."""
-    return "compare" if state.get("auxiliary") else "without_chain"
+    if state.get("auxiliary"):
+        return "compare"
+    return "without_chain"
 
 
 async def compare(state: State, runtime: Runtime[Context]) -> State:

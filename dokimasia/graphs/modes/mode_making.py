@@ -174,7 +174,9 @@ async def merge(state: State, runtime: Runtime[MakingContext]) -> State:
 async def after_sort(state: State, runtime: Runtime[MakingContext]) -> Literal["read", "merge"]:
     """Return `merge` once the modes are settled or all answers are read, else `read`."""
     book = await _book(runtime.context, state)
-    return "merge" if book.settled or book.answers >= len(runtime.context.answers) else "read"
+    if book.settled or book.answers >= len(runtime.context.answers):
+        return "merge"
+    return "read"
 
 
 def build() -> StateGraph[State, MakingContext]:
@@ -190,7 +192,9 @@ def build() -> StateGraph[State, MakingContext]:
 
 async def _book(context: MakingContext, state: State) -> NoteBook:
     """Return the note book, which is empty at the beginning."""
-    return await context.store.get(NoteBook, state["book"]) if state.get("book") else NoteBook()
+    if state.get("book"):
+        return await context.store.get(NoteBook, state["book"])
+    return NoteBook()
 
 
 def _next(answers: Sequence[AnswerAtoms], start: int) -> Sequence[AnswerAtoms]:

@@ -157,7 +157,9 @@ async def read(state: State, runtime: Runtime[Context]) -> State:
 
 def answer_id(answer: Judged) -> str:
     """Return the id of a judged answer: an image's SHA-256, or the content id of a text."""
-    return digest("answer", answer) if isinstance(answer, str) else answer.sha256
+    if isinstance(answer, str):
+        return digest("answer", answer)
+    return answer.sha256
 
 
 def _answer(item: Perturbed, version: Which) -> Judged:
@@ -205,12 +207,16 @@ async def first_step(state: State) -> Literal["refer", "judge", "read", "__end__
 
 async def after_reference(state: State) -> Literal["judge", "read", "__end__"]:
     """Return `judge` if a call has no judgement yet, else the step after it."""
-    return "judge" if any(map(_unjudged, state.get("calls", []))) else await after_judging(state)
+    if any(map(_unjudged, state.get("calls", []))):
+        return "judge"
+    return await after_judging(state)
 
 
 async def after_judging(state: State) -> Literal["read", "__end__"]:
     """Return `read` if there are justifications to read, else the end."""
-    return "read" if any(map(_unread, state.get("calls", []))) else "__end__"
+    if any(map(_unread, state.get("calls", []))):
+        return "read"
+    return "__end__"
 
 
 def build() -> StateGraph[State, Context]:

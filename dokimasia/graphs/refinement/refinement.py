@@ -331,7 +331,9 @@ async def score_again(state: State, runtime: Runtime[Context]) -> State:
         failure = replies[0].failure
     if failure is None and deciding and not ids[-1]:
         failure = replies[-1].failure
-    return update if failure is None else {**update, **failed_update(failure)}
+    if failure is None:
+        return update
+    return {**update, **failed_update(failure)}
 
 
 async def decide(state: State, runtime: Runtime[Context]) -> State:
@@ -371,12 +373,16 @@ async def decide(state: State, runtime: Runtime[Context]) -> State:
 
 async def first_step(state: State) -> Literal["check_answer", "begin_round"]:
     """Return `check_answer` for the original answer, which is only checked, else `begin_round`."""
-    return "check_answer" if state["arm"] == "original" else "begin_round"
+    if state["arm"] == "original":
+        return "check_answer"
+    return "begin_round"
 
 
 async def after_answer(state: State) -> Literal["check_answer", "decide"]:
     """Return `check_answer`, or `decide` after a failure."""
-    return "decide" if state.get("failed") else "check_answer"
+    if state.get("failed"):
+        return "decide"
+    return "check_answer"
 
 
 async def after_check(state: State) -> Literal["judge_answer", "choose_points", "score_again", "decide"]:
@@ -394,17 +400,23 @@ async def after_check(state: State) -> Literal["judge_answer", "choose_points", 
 
 async def after_choice(state: State) -> Literal["score_again", "decide"]:
     """Return `score_again` if the original answer needs another judgement, else `decide`."""
-    return "score_again" if state.get("looks_again", True) and not state.get("failed") else "decide"
+    if state.get("looks_again", True) and not state.get("failed"):
+        return "score_again"
+    return "decide"
 
 
 async def after_decision(state: State) -> Literal["begin_round", "__end__"]:
     """Return `begin_round` for another round, else the end."""
-    return "__end__" if state["stopped"] or state["arm"] == "original" else "begin_round"
+    if state["stopped"] or state["arm"] == "original":
+        return "__end__"
+    return "begin_round"
 
 
 def fails(state: State) -> bool:
     """Return whether the original answer fails: its final answer is wrong, or its score below the threshold."""
-    return state["below"] if "below" in state else state.get("answered") == "wrong"
+    if "below" in state:
+        return state["below"]
+    return state.get("answered") == "wrong"
 
 
 def build() -> StateGraph[State, Context]:

@@ -141,7 +141,9 @@ async def compare(state: State, runtime: Runtime[Context]) -> State:
         reply = await context.ask(ask, model=seat["member"])
         seat = await _with_reply(seat, reply, sample, context, cycle=state["cycle"], part="compare")
         if reply.value is None:
-            return {**seat, "standing": seat["candidate"]} if "candidate" in seat else seat
+            if "candidate" in seat:
+                return {**seat, "standing": seat["candidate"]}
+            return seat
         common = {"sample": sample.digest, "cycle": state["cycle"], "provenance": reply.provenance}
         standing = None if options.published else _kept_candidate(reply.value, order, pool)
         unchanged = standing is not None
@@ -337,7 +339,9 @@ def _golden_caption(
 
 async def after_describing(state: State) -> Literal["compare", "conclude"]:
     """Return `compare`, or `conclude` (as incomplete) if a reply did not arrive or no member has a draft."""
-    return "conclude" if _not_heard(state) or not _ids("candidate", state["seats"]) else "compare"
+    if _not_heard(state) or not _ids("candidate", state["seats"]):
+        return "conclude"
+    return "compare"
 
 
 async def after_comparing(state: State) -> Literal["vote", "tally", "conclude"]:
@@ -349,12 +353,16 @@ async def after_comparing(state: State) -> Literal["vote", "tally", "conclude"]:
 
 async def after_voting(state: State) -> Literal["tally", "conclude"]:
     """Return `tally`, or `conclude` (as incomplete) if a reply did not arrive."""
-    return "conclude" if _not_heard(state) else "tally"
+    if _not_heard(state):
+        return "conclude"
+    return "tally"
 
 
 async def after_tally(state: State) -> Literal["compare", "conclude"]:
     """Return `conclude` if there is a verdict, else `compare` for the next cycle."""
-    return "conclude" if state.get("verdict") else "compare"
+    if state.get("verdict"):
+        return "conclude"
+    return "compare"
 
 
 def build() -> StateGraph[State, Context]:
@@ -443,7 +451,9 @@ async def _with_reply(
 def _next(seat: Seat) -> Seat:
     """Return the seat for the next cycle, with its current candidate and its last vote."""
     following = _without_fields(seat, "candidate", "standing", "review", "vote", "lost")
-    return {**following, "candidate": seat["standing"]} if "standing" in seat else following
+    if "standing" in seat:
+        return {**following, "candidate": seat["standing"]}
+    return following
 
 
 def _without_fields(seat: Seat, *names: str) -> Seat:

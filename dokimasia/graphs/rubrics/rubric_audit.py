@@ -74,7 +74,9 @@ async def assess(state: State, runtime: Runtime[Context]) -> State:
 
 async def after_answer(state: State) -> Literal["assess", "__end__"]:
     """Return `assess` if there is a response to judge, else the end."""
-    return "assess" if any(map(is_unjudged, state["items"])) else "__end__"
+    if any(map(is_unjudged, state["items"])):
+        return "assess"
+    return "__end__"
 
 
 def build() -> StateGraph[State, Context]:

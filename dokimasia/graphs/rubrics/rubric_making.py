@@ -266,7 +266,9 @@ async def unless_failed(state: State) -> Literal["go", "stop"]:
 
 async def after_check(state: State) -> Literal["repair", "cross_check"]:
     """Return `repair` once, then `cross_check`."""
-    return "cross_check" if state.get("mended") else "repair"
+    if state.get("mended"):
+        return "cross_check"
+    return "repair"
 
 
 def build() -> StateGraph[State, Context]:

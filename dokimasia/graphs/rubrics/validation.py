@@ -152,7 +152,9 @@ async def _assess(
 
 def _passes(reply: AskResult[RubricAssessment]) -> tuple[bool, ...]:
     """Return which rubrics a text passes, must-right first; empty if it was not judged."""
-    return () if reply.value is None else (*reply.value.group_a, *reply.value.group_b)
+    if reply.value is None:
+        return ()
+    return (*reply.value.group_a, *reply.value.group_b)
 
 
 def _outcome(reply: AskResult[RubricAssessment], untried: tuple[None, ...] = ()) -> dict[str, Any]:  # fields of Tried

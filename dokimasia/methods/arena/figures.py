@@ -52,7 +52,9 @@ def _rank_text(interval: tuple[int, int] | None, pointer: str) -> Cell:
     if interval is None:
         return NOTHING
     best, worst = interval
-    return str(best) if best == worst else f"{best} to {worst}"
+    if best == worst:
+        return str(best)
+    return f"{best} to {worst}"
 
 
 class ArenaModel(VerdictFigures):
@@ -256,7 +258,9 @@ def _winner(verdict: int) -> int:
 
 
 def _rating(model: ArenaModel) -> float:
-    return 0.0 if model.rating is None else model.rating.mean
+    if model.rating is None:
+        return 0.0
+    return model.rating.mean
 
 
 def _model(name: str, meetings: Sequence[Meeting], groups: Sequence[ConnectedModels], *, seed: int) -> ArenaModel:
@@ -297,7 +301,9 @@ def _words(name: str, row: DuelRow) -> int | None:
     """Return the number of words of a model's answer; None if it is unknown."""
     if name == row.model or row.words is None:
         return row.words
-    return None if row.longer is None else row.words - row.longer
+    if row.longer is None:
+        return None
+    return row.words - row.longer
 
 
 def _pairs(

@@ -79,7 +79,9 @@ class ArenaPlan(DuelPlan):
     def pairs_a_round(self) -> int:
         """Maximum number of pairs per case in a round that has not been drawn yet."""
         count = len(self.candidates)
-        return count * (count - 1) // 2 if self.draw == "all" else count // 2
+        if self.draw == "all":
+            return count * (count - 1) // 2
+        return count // 2
 
     @property
     def per_sample(self) -> int:

@@ -858,7 +858,9 @@ def other_benchmarks(
 
 
 def _value(correlation: Correlation | None) -> str:
-    return "–" if correlation is None else f"{correlation.value:.2f}"
+    if correlation is None:
+        return "–"
+    return f"{correlation.value:.2f}"
 
 
 def two_judges(

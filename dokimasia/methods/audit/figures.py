@@ -237,7 +237,9 @@ class AuditRow:
     @property
     def score(self) -> float | None:
         """The gated score in percent; None for a failed judgement."""
-        return None if self.judged is None else 100 * gated_score(*self.judged)
+        if self.judged is None:
+            return None
+        return 100 * gated_score(*self.judged)
 
 
 @dataclass(slots=True)
@@ -490,7 +492,9 @@ def _gap(
             passed = samples[position].mean("gate_pass")
             if passed is not None:
                 gates.append(passed)
-        return 100 * sum(hits) / len(hits) - sum(gates) / len(gates) if hits else 0.0
+        if hits:
+            return 100 * sum(hits) / len(hits) - sum(gates) / len(gates)
+        return 0.0
 
     clusters = [sample.cluster for sample in samples]
     interval = jackknife_interval(gap, len(samples), clusters=clusters, bounds=(-100.0, 100.0), additive=True)

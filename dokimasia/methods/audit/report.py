@@ -175,13 +175,17 @@ def conclusion(data: ReportData) -> list[Cell]:
 
 
 def _overall(model: AuditedModel) -> float:
-    return -1.0 if model.overall is None else model.overall.mean
+    if model.overall is None:
+        return -1.0
+    return model.overall.mean
 
 
 def _marked_name(chose: Sequence[str], row: TableRow[AuditedModel]) -> Cell:
     """Return a model's name, marked if its answers were used to choose the rubrics."""
     name = Span(row.name, "strong")
-    return (name, f" {CHOSE}") if row.name.removesuffix(BLIND_MARK) in chose else name
+    if row.name.removesuffix(BLIND_MARK) in chose:
+        return (name, f" {CHOSE}")
+    return name
 
 
 def _warnings(audit: AuditFigures) -> Iterator[Block]:
@@ -256,7 +260,9 @@ def sample(views: Views, cut: Cut) -> Iterator[Block]:
 def _rubric_line(mark: str, rubric: RubricResult) -> Cell:
     symbol, tone = HOLDS[rubric.holds]
     line = Span(f"{symbol} {mark}  {rubric.statement}", tone)
-    return (line, Span(f" – {rubric.reason}", "muted")) if rubric.reason else line
+    if rubric.reason:
+        return (line, Span(f" – {rubric.reason}", "muted"))
+    return line
 
 
 def analyses(data: ReportData) -> Section | None:
@@ -451,7 +457,9 @@ def _judges(analysis: TwoJudges) -> list[Block]:
 
 
 def _spread_text(spread: float | None) -> str:
-    return "–" if spread is None else f"{spread:.2f}"
+    if spread is None:
+        return "–"
+    return f"{spread:.2f}"
 
 
 def _coverage(analysis: RubricCoverage) -> list[Block]:

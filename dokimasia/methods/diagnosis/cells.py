@@ -121,7 +121,9 @@ def difference_of(first: Figure, second: Figure) -> Figure:
 
 def value_of(figure: Figure, default: float) -> float:
     """Return a cell's number; the default if nothing was measured."""
-    return float(figure.value) if isinstance(figure.value, int | float) else default
+    if isinstance(figure.value, int | float):
+        return float(figure.value)
+    return default
 
 
 def marked_rows(partial_rows: Iterable[PartialRow]) -> list[AssetRow]:

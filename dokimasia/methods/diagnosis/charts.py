@@ -200,7 +200,9 @@ def _names(asset: Asset) -> list[str]:
 
 def _interval(cell: Figure, *, percent: bool = False) -> str:
     if cell.low is None or cell.high is None:
-        return f"none: {shortened(cell.no_interval)}" if cell.no_interval else "unknown"
+        if cell.no_interval:
+            return f"none: {shortened(cell.no_interval)}"
+        return "unknown"
     if percent:
         return f"{percentage(cell.low)} to {percentage(cell.high)}"
     return f"{cell.low:.1f} to {cell.high:.1f}"

@@ -109,12 +109,16 @@ class DiagnosisMaterial:
     @property
     def leaf(self) -> str:
         """The word for a group of criteria."""
-        return "leaf" if self.grouping == "tree" else "category"
+        if self.grouping == "tree":
+            return "leaf"
+        return "category"
 
     @property
     def leaves(self) -> str:
         """The word for several groups of criteria."""
-        return "leaves" if self.grouping == "tree" else "categories"
+        if self.grouping == "tree":
+            return "leaves"
+        return "categories"
 
     @cached_property
     def samples(self) -> Mapping[str, ModelSamples]:

@@ -105,7 +105,9 @@ def latest_words(home: Home, source: str) -> Run | None:
     for run in finished_runs:
         if reports_of(home, run.id):
             return run
-    return finished_runs[0] if finished_runs else None
+    if finished_runs:
+        return finished_runs[0]
+    return None
 
 
 def words_figures(home: Home, run: Run) -> DiagnosisFigures:

@@ -381,7 +381,9 @@ def _row_names(asset: Asset, most: int) -> list[str]:
 def _number(column: AssetColumn, value: float) -> str:
     if column.kind == "share":
         return percentage(value)
-    return f"{value:+.1f}" if column.kind == "difference" else f"{value:.1f}"
+    if column.kind == "difference":
+        return f"{value:+.1f}"
+    return f"{value:.1f}"
 
 
 def _heat(value: float) -> str:

@@ -354,7 +354,9 @@ def leaves_in_order(material: DiagnosisMaterial) -> list[str]:
 
 def name_of(node: str) -> str:
     """Return a node's name without its path."""
-    return "all" if node == ROOT else CapabilityPath.parse(node).name
+    if node == ROOT:
+        return "all"
+    return CapabilityPath.parse(node).name
 
 
 def change_tables(

@@ -136,15 +136,21 @@ def _samples_of_row(diagnosis: ReportedDiagnosis, asset: Asset, row: AssetRow, d
     if family in ("modes", "failures") and not row.samples:
         return ""
     if family == "modes":
-        return data.link_to_samples(group_modes=row.key, model=model) if row.key != NO_MODE else ""
+        if row.key != NO_MODE:
+            return data.link_to_samples(group_modes=row.key, model=model)
+        return ""
     if family == "failures":
         return data.link_to_samples(failure=row.key.removeprefix(f"{model} "), model=model)
     if row.node and diagnosis.grouping == "category":
         category = row.node.strip("<>")
-        return "" if category == UNNAMED else data.link_to_samples(category=category, model=model)
+        if category == UNNAMED:
+            return ""
+        return data.link_to_samples(category=category, model=model)
     if row.node:
         return data.link_to_samples(group_tree=row.node, model=model)
-    return data.link_to_samples(model=model) if model else ""
+    if model:
+        return data.link_to_samples(model=model)
+    return ""
 
 
 def _evidence_id(row: str) -> str:
@@ -295,7 +301,9 @@ def _number(value: float | str | None, kind: str, unit: str) -> Span:
 
 def _count_cell(row: AssetRow) -> Cell:
     n_scored = figures.count(row.n)
-    return n_scored if row.n == row.held else (n_scored, f"/{row.held:,}")
+    if row.n == row.held:
+        return n_scored
+    return (n_scored, f"/{row.held:,}")
 
 
 def _evidence_fold(
@@ -339,7 +347,9 @@ def score_of(atom: EvidenceAtom) -> Span:
 def shortened(text: str | None, most: int = MOST_ANSWER) -> str:
     """Return a text on one line, cut after `most` characters."""
     line = " ".join((text or "none").split())
-    return line if len(line) <= most else f"{line[: most - 1]}…"
+    if len(line) <= most:
+        return line
+    return f"{line[: most - 1]}…"
 
 
 def words_section(data: ReportData) -> Section:
@@ -434,7 +444,9 @@ def _pieces(sentence: Sentence, links: Mapping[str, str]) -> Iterator[str | Span
 
 def _own_words(sentence: Sentence, text: str) -> str | Span:
     text = _PLACE.sub(UNPRINTED, text)
-    return Span(text, "strong") if sentence.heading and text else text
+    if sentence.heading and text:
+        return Span(text, "strong")
+    return text
 
 
 DRAWING = Drawing(

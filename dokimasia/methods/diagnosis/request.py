@@ -146,7 +146,9 @@ def stored_source(run: Run) -> DiagnosisSource:
 def subjects_of(diagnosis: Diagnosis) -> tuple[str, ...]:
     """Return the subjects of a diagnosis's reports: each model and, with several, all models together."""
     models = diagnosis.models
-    return (*models, EVERYONE) if len(models) > 1 else models
+    if len(models) > 1:
+        return (*models, EVERYONE)
+    return models
 
 
 def item_of(subject: str) -> str:

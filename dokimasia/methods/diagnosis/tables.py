@@ -135,7 +135,9 @@ async def store_diagnosis(home: Home, run: Run, diagnosis: Diagnosis) -> bool:
 def stored_diagnosis_id(home: Home, run: Run) -> str | None:
     """Return the id of the last stored diagnosis; None if there is none."""
     stored_events = events(home, run.id, kind=EVENT)
-    return StoredDiagnosis.model_validate(stored_events[-1].data).diagnosis if stored_events else None
+    if stored_events:
+        return StoredDiagnosis.model_validate(stored_events[-1].data).diagnosis
+    return None
 
 
 def stored_diagnosis(home: Home, run: Run) -> Diagnosis | None:
@@ -145,7 +147,9 @@ def stored_diagnosis(home: Home, run: Run) -> Diagnosis | None:
         StorageError: the home is damaged.
     """
     id = stored_diagnosis_id(home, run)
-    return None if id is None else find_values(home, Diagnosis, [id])[id]
+    if id is None:
+        return None
+    return find_values(home, Diagnosis, [id])[id]
 
 
 def compare_diagnoses(

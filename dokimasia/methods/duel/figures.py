@@ -79,7 +79,9 @@ factuality_score = partial(measured, ends=2)
 
 def whole_number(value: float | None, pointer: str = "") -> Cell:
     """Return a mean rounded to a whole number."""
-    return NOTHING if value is None else f"{value:.0f}"
+    if value is None:
+        return NOTHING
+    return f"{value:.0f}"
 
 
 class Verdicts(Value):
@@ -216,7 +218,9 @@ class DuelledModel(DuelScores, Used):
 
 
 def _signed_coefficient(value: float | None, pointer: str) -> Cell:
-    return NOTHING if value is None else signed_text(value, 3)
+    if value is None:
+        return NOTHING
+    return signed_text(value, 3)
 
 
 class LengthBias(Value):
@@ -376,13 +380,17 @@ class DuelRow:
     def verdict_pair(self) -> tuple[int, int] | None:
         """The verdicts with the answer in the first and in the second position; None unless both exist."""
         first, second = (self.verdicts.get(place) for place in PLACES)
-        return None if first is None or second is None else (first, second)
+        if first is None or second is None:
+            return None
+        return (first, second)
 
     @property
     def reward(self) -> float | None:
         """The mean reward over all orders; None unless each order has a verdict."""
         verdicts = complete(self.verdicts.values())
-        return REWARD * sum(verdicts) / len(verdicts) if verdicts else None
+        if verdicts:
+            return REWARD * sum(verdicts) / len(verdicts)
+        return None
 
     @property
     def factuality_score(self) -> float | None:
@@ -397,7 +405,9 @@ def complete(judgements: Iterable[T | None]) -> tuple[T, ...]:
     """
     all_judgements = tuple(judgements)
     valid = tuple(judgement for judgement in all_judgements if judgement is not None)
-    return valid if len(valid) == len(all_judgements) else ()
+    if len(valid) == len(all_judgements):
+        return valid
+    return ()
 
 
 class DuelTables(Value):

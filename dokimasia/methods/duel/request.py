@@ -187,7 +187,9 @@ class DuelPlan(AnswersPlan, JudgedPlan):
     @property
     def places(self) -> tuple[Place, ...]:
         """The orders in which the judge compares the answers."""
-        return PLACES[:1] if self.single else PLACES
+        if self.single:
+            return PLACES[:1]
+        return PLACES
 
     @property
     def _asked_candidates(self) -> tuple[ModelSpec, ...]:
@@ -202,7 +204,9 @@ class DuelPlan(AnswersPlan, JudgedPlan):
     @property
     def answering_described(self) -> tuple[ModelSpec, ...]:
         """The models that answer from a description of the images."""
-        return () if self.describer is None else (*self._asked_candidates, *self.text_models)
+        if self.describer is None:
+            return ()
+        return (*self._asked_candidates, *self.text_models)
 
     @property
     def models(self) -> dict[str, ModelSpec]:
@@ -475,7 +479,9 @@ def _answered_samples(
             left_out[sample.id] = f"{responses.path}: {reason}"
         else:
             complete.append(sample)
-    return (complete, left_out) if complete else (samples, {})
+    if complete:
+        return (complete, left_out)
+    return (samples, {})
 
 
 def _answered_by(responses: Responses, sample: Sample, model: str) -> bool:

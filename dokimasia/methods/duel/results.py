@@ -334,7 +334,9 @@ def judged(home: Home, run: Run) -> dict[str, dict[AnnotationUnit, float]]:
             all_orders[unit] = sum(verdicts[place] for place in plan.places) / len(plan.places)
         if plan.places[0] in verdicts:
             first_order[unit] = float(verdicts[plan.places[0]])
-    return {"": all_orders} if plan.single else {"": all_orders, ONE_ORDER: first_order}
+    if plan.single:
+        return {"": all_orders}
+    return {"": all_orders, ONE_ORDER: first_order}
 
 
 def pairs(home: Home, run: Run) -> Iterator[ResponsePair]:
@@ -398,7 +400,9 @@ def _responses(
 
 def _text(responses: Mapping[str, Response], id: str | None) -> str | None:
     response = responses.get(id or "")
-    return None if response is None else response.text
+    if response is None:
+        return None
+    return response.text
 
 
 def _output_tokens(home: Home, responses: Mapping[str, Response]) -> dict[str, int]:
@@ -418,4 +422,6 @@ def _reply(ledger: SqliteLedger, judgement: DuelJudgement) -> str | None:
     if judgement.provenance is None:
         return None
     reply = ledger.rebuild(judgement.provenance.call)[1]
-    return reply.text if isinstance(reply, ChatReply) else None
+    if isinstance(reply, ChatReply):
+        return reply.text
+    return None

@@ -289,7 +289,9 @@ def _stated_shares(row: TableRow[ModelPair]) -> Cell:
 
 def _shared_criteria(row: TableRow[ModelPair]) -> Cell:
     shared = row.figures.both_stated
-    return figures.NOTHING if shared is None else f"{shared.criteria:,} in {shared.n:,}"
+    if shared is None:
+        return figures.NOTHING
+    return f"{shared.criteria:,} in {shared.n:,}"
 
 
 def _undecided(row: TableRow[ModelPair]) -> Cell:

@@ -560,7 +560,9 @@ def figures_of_run(home: Home, run: Run) -> EvaluationFigures:
 
 def _parent(run: Run) -> ForkedFrom | None:
     parent = forked_from(run)
-    return None if parent is None else ForkedFrom.model_validate(parent)
+    if parent is None:
+        return None
+    return ForkedFrom.model_validate(parent)
 
 
 def _hand_corrections(home: Home, run: Run, *, judged: bool) -> HandCorrections | None:

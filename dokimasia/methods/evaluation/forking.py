@@ -309,7 +309,9 @@ def _answer_point(row: ResultRow, replay: ResultRow | None, calls: list[str]) ->
     if row.response_id is not None:
         return ResumePoint(inputs={"response": row.response_id, "calls": calls})
     never_asked = replay is None or replay.outcome == "failed"
-    return None if never_asked else ResumePoint(row=row)
+    if never_asked:
+        return None
+    return ResumePoint(row=row)
 
 
 def judge_agreed(calls: tuple[str, ...], ledger: SqliteLedger) -> bool:

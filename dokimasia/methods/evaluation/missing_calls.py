@@ -110,7 +110,9 @@ class LedgerWalk:
             self._count(steps[min(map(steps.index, missing_steps)) :], sample)
             return ""
         if state.get("failed"):
-            return "" if state["failed"] in OPEN_KINDS else None
+            if state["failed"] in OPEN_KINDS:
+                return ""
+            return None
         return str(state["criteria"])
 
     def _count(self, steps: Sequence[str], sample: Sample) -> None:
@@ -124,7 +126,9 @@ class LedgerWalk:
 
     def _most_calls(self, sample: Sample) -> int:
         """Return the maximum number of calls of an ask with the plan's tools."""
-        return self._plan.looks + 1 if self._plan.tools and sample.images else 1
+        if self._plan.tools and sample.images:
+            return self._plan.looks + 1
+        return 1
 
     async def _answers(self, sample: Sample, id: str) -> "list[AnswerState]":
         """Return the answers to a sample, with a `response` if the ledger has it, and count the calls for the others."""
@@ -175,4 +179,6 @@ class LedgerWalk:
 
         response = await self._store.get(Response, item["response"])
         final = by_rule(sample, response, item["response"], tolerance=self._plan.options.tolerance)
-        return item if final is None else {**item, "final": await self._store.put(final)}
+        if final is None:
+            return item
+        return {**item, "final": await self._store.put(final)}

@@ -194,7 +194,9 @@ class EvaluationPlan(AnswersPlan):
     @property
     def judge_name(self) -> str:
         """The displayed name of the judge that scores; empty without a judge."""
-        return "" if self.judge is None else self.judge_of("score").ref.name
+        if self.judge is None:
+            return ""
+        return self.judge_of("score").ref.name
 
     def judge_of(self, step: str) -> ModelSpec:
         """Return the judge of a step.

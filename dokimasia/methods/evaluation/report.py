@@ -612,7 +612,9 @@ def _planted_cell(planted: Mapping[str, float], index: int, row: ScoresRow) -> C
 
 def _of_100(row: ScoresRow) -> Cell:
     score = row.figures.score
-    return figures.NOTHING if score is None else f"{(score.mean - 1) * 25:.1f}"
+    if score is None:
+        return figures.NOTHING
+    return f"{(score.mean - 1) * 25:.1f}"
 
 
 def _stated_score(row: ScoresRow) -> Cell:
@@ -878,7 +880,9 @@ def _coverage_of_verdicts(data: ReportData) -> Block:
 
 def _decided(row: ScoresRow) -> Cell:
     accuracy = row.figures.strict_accuracy
-    return figures.NOTHING if accuracy is None else figures.count(accuracy.n - accuracy.n_undecided)
+    if accuracy is None:
+        return figures.NOTHING
+    return figures.count(accuracy.n - accuracy.n_undecided)
 
 
 def criteria(data: ReportData) -> Section | None:
@@ -1079,18 +1083,24 @@ def cost(data: ReportData) -> Section:
 
 def _shared_calls(data: ReportData) -> str:
     """Return a note that models may share calls; empty with a single model."""
-    return SHARED if len(evaluation_of(data).models) > 1 else ""
+    if len(evaluation_of(data).models) > 1:
+        return SHARED
+    return ""
 
 
 def _cached(together: UsageFigures) -> str:
     """Return the number of input tokens read from providers' caches; empty if there are none."""
     cached = together.tokens.cached
-    return f" Of the tokens in, {cached:,} were read from a provider's cache of prompts." if cached else ""
+    if cached:
+        return f" Of the tokens in, {cached:,} were read from a provider's cache of prompts."
+    return ""
 
 
 def _cost_of_sample(model: ModelScores) -> float | None:
     """Return the cost per scored sample; None if it is unknown or nothing was scored."""
-    return None if model.cost is None or not model.n_scored else model.cost / model.n_scored
+    if model.cost is None or not model.n_scored:
+        return None
+    return model.cost / model.n_scored
 
 
 def _dollars(value: float | None) -> Span:
@@ -1113,7 +1123,9 @@ def _total(together: UsageFigures) -> list[Cell]:
 
 def samples(data: ReportData) -> Section | None:
     """Return the browser of samples; None if no sample is displayed."""
-    return Section("samples", "Samples", (Browser(data.selection.text),)) if data.selection.total else None
+    if data.selection.total:
+        return Section("samples", "Samples", (Browser(data.selection.text),))
+    return None
 
 
 async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:

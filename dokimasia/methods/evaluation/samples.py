@@ -134,14 +134,18 @@ class SampleViews:
             return ""
         entry = await self._ledger.get(final.calls[-1])
         reply = None if entry is None else entry.reply
-        return (verdict_reason(reply.text) or "") if isinstance(reply, ChatReply) else ""
+        if isinstance(reply, ChatReply):
+            return verdict_reason(reply.text) or ""
+        return ""
 
     async def _looks(self, row: ResultRow) -> tuple[Look, ...]:
         """Return the judge's uses of tools, in order."""
         return tuple([await self._store.get(Look, id) for id in row.value_ids])
 
     async def _value(self, type_: type[V], id: str | None) -> V | None:
-        return None if id is None else await self._store.get(type_, id)
+        if id is None:
+            return None
+        return await self._store.get(type_, id)
 
 
 def _coverage(sample: Sample, replay: ReplayView | None) -> CoverageView | None:

@@ -32,12 +32,16 @@ write_all = lazy_function("dokimasia.methods.fingerprints.human_matching", "writ
 
 
 def _after(home: Home, run: Run, request: FingerprintRequest) -> Iterable[str]:
-    return () if request.export is None else write_all(home, run, request.export)
+    if request.export is None:
+        return ()
+    return write_all(home, run, request.export)
 
 
 def _of_evaluation(home: Home, run: Run) -> dict[str, Any] | None:
     test = latest_fingerprints(home, run.id)
-    return None if test is None else as_json(fingerprint_figures(home, test))
+    if test is None:
+        return None
+    return as_json(fingerprint_figures(home, test))
 
 
 METHOD: Method[FingerprintRequest, FingerprintPlan] = Method(

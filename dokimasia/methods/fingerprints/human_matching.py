@@ -280,7 +280,9 @@ def _read_sheet(path: Path) -> list[ReaderDecision]:
 
 def _letter(value: object) -> str | None:
     text = str(value).strip()
-    return text.upper() if len(text) == 1 else text or None
+    if len(text) == 1:
+        return text.upper()
+    return text or None
 
 
 class TrialPoint(BaseModel):

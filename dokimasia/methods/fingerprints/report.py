@@ -22,7 +22,9 @@ from dokimasia.report.tables import column, computed_column, table
 def section(data: ReportData) -> Section | None:
     """Return the section of the newest fingerprint test on an evaluation's page; None without one."""
     addition = data.addition("fingerprint")
-    return None if addition is None else _section(FingerprintFigures.model_validate(addition))
+    if addition is None:
+        return None
+    return _section(FingerprintFigures.model_validate(addition))
 
 
 def test(data: ReportData) -> Section:
@@ -137,7 +139,9 @@ def _matcher_blocks(name: str, matcher: MatcherFigures, heat_map_asset: Asset) -
 
 
 def _interval(pair: PairMatched) -> Cell:
-    return figures.NOTHING if pair.accuracy is None else _range(pair)
+    if pair.accuracy is None:
+        return figures.NOTHING
+    return _range(pair)
 
 
 def _failure_counts(rates: MatchRates) -> str:

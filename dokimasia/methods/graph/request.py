@@ -52,7 +52,9 @@ def graph_of(name: str, given: Any) -> "GraphFile":
     Raises:
         ConfigError: there is no such graph, or it is unusable.
     """
-    return load("graphs", name) if given is None else given
+    if given is None:
+        return load("graphs", name)
+    return given
 
 
 def library_of_graph(request: GraphRequest, given: Any) -> PromptLibrary:

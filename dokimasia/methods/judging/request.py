@@ -154,7 +154,9 @@ class JudgingPlan(DataPlan):
     @property
     def judge_name(self) -> str:
         """The judge's displayed name; empty with several judges."""
-        return self.judges[0].ref.name if len(self.judges) == 1 else ""
+        if len(self.judges) == 1:
+            return self.judges[0].ref.name
+        return ""
 
     def options_of(self, judge: str) -> GraphOptions:
         """Return the options of the graphs for a judge."""
@@ -191,7 +193,9 @@ def basis_item(basis: Basis, judge: str, sample: str) -> str:
 
 def source_of(method: str) -> str:
     """Return the method whose judgements a method uses: its own, or those that it merely reweights."""
-    return "atom" if method == "atom-no-weights" else method
+    if method == "atom-no-weights":
+        return "atom"
+    return method
 
 
 def units_of(plan: JudgingPlan, method: str, judge: str, sample: str, models: Iterable[str]) -> Iterator[JudgingUnit]:
@@ -325,7 +329,9 @@ def resumable(session: Session, run: Run, plan: JudgingPlan, request: JudgingReq
 
 def auxiliary_of(plan: JudgingPlan, request: JudgingRequest) -> tuple[Path, ...]:
     """Return the file of auxiliary responses, if the comparison needs one."""
-    return (request.auxiliary,) if plan.auxiliary and request.auxiliary is not None else ()
+    if plan.auxiliary and request.auxiliary is not None:
+        return (request.auxiliary,)
+    return ()
 
 
 def response_texts(paths: Sequence[Path], data: Path) -> ResponseTexts:
@@ -392,7 +398,9 @@ def _auxiliary_hash(
 
 def _hash(paths: Sequence[Path], data: Path) -> str:
     responses = read_answer_files(paths, data)
-    return "" if responses is None else responses.hash
+    if responses is None:
+        return ""
+    return responses.hash
 
 
 def _prompt_names(methods: tuple[str, ...], protocol: str, judges: tuple[ModelSpec, ...]) -> set[str]:

@@ -47,7 +47,9 @@ def _after(home: Home, run: Run, request: ModesRequest) -> Iterable[str]:
 
 def _of_evaluation(home: Home, run: Run) -> ModesFigures | None:
     analysis = latest_modes(home, run.id)
-    return None if analysis is None else modes_figures(home, analysis)
+    if analysis is None:
+        return None
+    return modes_figures(home, analysis)
 
 
 def modes_by_answer(home: Home, run: Run) -> Mapping[str, SampleGroup]:

@@ -48,7 +48,9 @@ class CodedAtom(NamedTuple):
     @property
     def mode(self) -> str | None:
         """The name of the atom's mode; None if it has none or was not coded."""
-        return None if self.coding is None else self.coding.mode
+        if self.coding is None:
+            return None
+        return self.coding.mode
 
     @property
     def cluster(self) -> str:
@@ -103,13 +105,17 @@ def list_id(home: Home, run: Run) -> str | None:
     if plan.given:
         return plan.given
     row = get_result(home, run.id, BOOK)
-    return row.value_ids[0] if row is not None and row.value_ids else None
+    if row is not None and row.value_ids:
+        return row.value_ids[0]
+    return None
 
 
 def modes_of(home: Home, run: Run) -> ModeList | None:
     """Return the analysis's list of modes; None if it has no list yet."""
     id = list_id(home, run)
-    return None if id is None else find_values(home, ModeList, [id])[id]
+    if id is None:
+        return None
+    return find_values(home, ModeList, [id])[id]
 
 
 def codebook_of(home: Home, run: Run) -> NoteBook | None:

@@ -114,7 +114,9 @@ def samples(data: ReportData) -> Section | None:
     for view in _coded_samples(data):
         name = view.sample.id
         folds.append(Fold(name, tuple(_sample_blocks(view, data)), anchor("sample-", name)))
-    return Section("samples", "Samples of the examples", folds, only="page") if folds else None
+    if folds:
+        return Section("samples", "Samples of the examples", folds, only="page")
+    return None
 
 
 def sample(views: Views, cut: Cut) -> Iterator[Block]:
@@ -241,12 +243,16 @@ def _mode_name(row: TableRow[ModeRate], data: ReportData) -> Cell:
 
 
 def _mode_kind(row: TableRow[ModeRate]) -> Cell:
-    return row.figures.kind if isinstance(row.figures, ModeFigures) else ""
+    if isinstance(row.figures, ModeFigures):
+        return row.figures.kind
+    return ""
 
 
 def _of_mode(share: Share, place: str) -> Cell:
     """Return a share of answers; empty in the row of atoms without a mode, where it has no meaning."""
-    return figures.NOTHING if place.startswith("/none/") else figures.share_of(share, place)
+    if place.startswith("/none/"):
+        return figures.NOTHING
+    return figures.share_of(share, place)
 
 
 def _failures(analysis: ModesFigures) -> Paragraph:
@@ -351,7 +357,9 @@ def _sample_blocks(coded: CodedSample, data: ReportData) -> Iterator[Block]:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]} … {len(text) - MOST_TEXT:,} more characters"
+    if len(text) <= MOST_TEXT:
+        return text
+    return f"{text[:MOST_TEXT]} … {len(text) - MOST_TEXT:,} more characters"
 
 
 async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:

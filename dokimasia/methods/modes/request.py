@@ -148,8 +148,12 @@ def _modes_to_count(request: ModesRequest, session: Session, home: Home) -> Mode
     """Return the modes of the request's file, or for a fork those of its parent; None if modes are to be made."""
     if session.source_run is not None:
         id = session.source_run.plan_as(ModesPlan).given
-        return find_values(home, ModeList, [id])[id] if id else None
-    return None if request.modes is None else read_modes(request.modes)
+        if id:
+            return find_values(home, ModeList, [id])[id]
+        return None
+    if request.modes is None:
+        return None
+    return read_modes(request.modes)
 
 
 def row_count(plan: ModesPlan, split: ModeSplit) -> int:

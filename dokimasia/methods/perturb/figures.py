@@ -73,8 +73,12 @@ class PerturbedItem(NamedTuple):
     def doubts(self) -> tuple[str, ...]:
         """The checker's doubts."""
         if self.edit_check is not None:
-            return () if self.edit_check.alone else ("also",)
-        return () if self.check is None else self.check.doubts(self.item.dimension, neutral=self.item.neutral)
+            if self.edit_check.alone:
+                return ()
+            return ("also",)
+        if self.check is None:
+            return ()
+        return self.check.doubts(self.item.dimension, neutral=self.item.neutral)
 
     @property
     def checked(self) -> bool:
@@ -87,7 +91,9 @@ class PerturbedItem(NamedTuple):
         if not self.doubts:
             return ""
         if self.check is None:
-            return "" if self.edit_check is None else self.edit_check.seen
+            if self.edit_check is None:
+                return ""
+            return self.edit_check.seen
         findings = {
             "kind": f"takes it for {self.check.kind or 'no change of these kinds'}",
             "also": f"finds it worse in {', '.join(self.check.also)} beside",

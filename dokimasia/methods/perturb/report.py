@@ -47,7 +47,9 @@ def _agreed(row: TableRow[Perturbing]) -> Cell:
 
 def _doubted(row: TableRow[Perturbing]) -> Cell:
     doubts = row.figures.doubts
-    return f"{doubts.kind} / {doubts.also} / {doubts.worse}" if row.figures.checked else figures.NOTHING
+    if row.figures.checked:
+        return f"{doubts.kind} / {doubts.also} / {doubts.worse}"
+    return figures.NOTHING
 
 
 COLUMNS: list[TableColumn[Perturbing]] = [
@@ -198,7 +200,9 @@ def _notes(perturbing: PerturbFigures, paid: Spending | None) -> Iterator[str]:
 
 
 def _signs(perturbing: PerturbFigures) -> str:
-    return SIGNS if perturbing.task == "image-to-text" else ""
+    if perturbing.task == "image-to-text":
+        return SIGNS
+    return ""
 
 
 async def with_items(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:

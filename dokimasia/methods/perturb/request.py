@@ -307,7 +307,9 @@ def _prompts(request: PerturbRequest, models: PerturbModels, material: PerturbMa
     if material.edited:
         return ()
     if request.task == "text-to-image":
-        return (*IMAGE_PROMPTS, "gold_image_check") if models.checker else IMAGE_PROMPTS
+        if models.checker:
+            return (*IMAGE_PROMPTS, "gold_image_check")
+        return IMAGE_PROMPTS
     writing = ("gold_answer",) if models.gold_writer else ()
     checking = ("gold_check",) if models.checker else ()
     return (*TEXT_PROMPTS, *writing, *checking)

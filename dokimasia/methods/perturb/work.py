@@ -57,7 +57,9 @@ def _gold_stage(job: Job[PerturbPlan], graph: GraphFile, inputs: Mapping[str, di
     """Return the stage of gold answers or images, with the graph's inputs by sample."""
 
     def gold_items(sample: Sample) -> list[Item]:
-        return [Item(gold_item(sample.id), inputs[sample.id])] if sample.id in inputs else []
+        if sample.id in inputs:
+            return [Item(gold_item(sample.id), inputs[sample.id])]
+        return []
 
     return replace(job.graph_stage(graph, gold_items), items=len(inputs))
 

@@ -352,7 +352,9 @@ def _tokens_judged(arm: Arm, evaluator: Evaluator, size: SampleSize, gold: Gold)
     if evaluator in IN_USE:
         return answer + RUBRIC_TOKENS + (images if arm.tools else 0)
     answers = 2 if paradigm_of(evaluator) in ("pairwise", "reference") else 1
-    return answers * answer + images if answer else answers * images
+    if answer:
+        return answers * answer + images
+    return answers * images
 
 
 def _tokens_of(gold: Gold) -> int:

@@ -61,7 +61,9 @@ class JudgedDetection(NamedTuple):
     @property
     def right(self) -> float | None:
         """The judge's success on the item, 0 to 1: it noticed the error, or kept its judgement of a harmless change."""
-        return self.equal if self.undetected is None else 1 - self.undetected
+        if self.undetected is None:
+            return self.equal
+        return 1 - self.undetected
 
 
 def detect(unit: ProbeUnit, gold: Value | None, judgements: Sequence[Value]) -> JudgedDetection:
@@ -85,13 +87,17 @@ def detect(unit: ProbeUnit, gold: Value | None, judgements: Sequence[Value]) -> 
         case RubricJudgement(), RubricJudgement():
             before, after = (*gold.group_a, *gold.group_b), (*perturbed.group_a, *perturbed.group_b)
             detection = _of_score(case, gold.score, perturbed.score, missed=undetected_gated(before, after))
-            return detection if case in ("error", "padded") else detection._replace(equal=float(before == after))
+            if case in ("error", "padded"):
+                return detection
+            return detection._replace(equal=float(before == after))
         case FinalAnswer(), FinalAnswer():
             right_before, right_after = gold.verdict == "right", perturbed.verdict == "right"
             detection = _of_score(case, float(right_before), float(right_after), missed=right_after)
             if case == "error":
                 return detection._replace(strict=detection.undetected)
-            return detection if case == "padded" else detection._replace(equal=float(right_after))
+            if case == "padded":
+                return detection
+            return detection._replace(equal=float(right_after))
         case _:
             raise TypeError(f"{unit.name}: {type(perturbed).__name__} cannot be held against {type(gold).__name__}")
 
@@ -192,7 +198,9 @@ def _of_pair(unit: ProbeUnit, choices: Sequence[Mapping[str, str]]) -> JudgedDet
 
 
 def _relevant_axes(unit: ProbeUnit) -> tuple[str, ...]:
-    return () if unit.probe is None else dimension_of(unit.probe).axes
+    if unit.probe is None:
+        return ()
+    return dimension_of(unit.probe).axes
 
 
 def _verdicts(choices: Sequence[Mapping[str, str]], axes: Sequence[str], rule: AxisRule) -> tuple[int, int]:

@@ -332,7 +332,9 @@ def _disagreements(detections: Detections, other: Detections) -> dict[Way, Disag
 
     def difference(detection: Detection) -> float | None:
         ours, theirs = marked(detection), marked(other[_key(detection)])
-        return None if ours is None or theirs is None else abs(ours - theirs)
+        if ours is None or theirs is None:
+            return None
+        return abs(ours - theirs)
 
     return _by_way([detection for key, detection in detections.items() if key in other], difference)
 

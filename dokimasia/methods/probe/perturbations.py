@@ -154,7 +154,9 @@ def _left_out(probe: _LabelledProbe, unchecked: bool) -> str:
         return "" if unchecked else UNDECIDED
     if probe.label not in ENTERING:
         return probe.label
-    return HARMFUL if probe.label == "valid" and probe.item.neutral else ""
+    if probe.label == "valid" and probe.item.neutral:
+        return HARMFUL
+    return ""
 
 
 def _nothing_planted(home: Home, run: str) -> str:

@@ -149,7 +149,9 @@ class TaskReport(NamedTuple):
 
     def titled(self, text: str) -> str:
         """Return a table's title, with the task if there are several."""
-        return text if self.alone else f"{text}, {self.task}"
+        if self.alone:
+            return text
+        return f"{text}, {self.task}"
 
     def evaluators(self) -> list[Evaluator]:
         """Return the evaluators used with any judge, in their fixed order."""
@@ -169,12 +171,16 @@ class TaskReport(NamedTuple):
     def dimension(self, name: str) -> str:
         """Return the published title of a dimension, or its name if it is not built in."""
         dimension = error_dimensions(self.task).get(name)
-        return name if dimension is None else dimension.title
+        if dimension is None:
+            return name
+        return dimension.title
 
     def group(self, name: str) -> str:
         """Return a group with its published title."""
         title = error_groups(self.task).get(name)
-        return name if title is None else f"{title} ({name})"
+        if title is None:
+            return name
+        return f"{title} ({name})"
 
 
 def tasks_of(data: ReportData) -> list[TaskReport]:
@@ -195,7 +201,9 @@ def strategy(evaluator: Evaluator) -> str:
 def short(evaluator: Evaluator) -> str:
     """Return an evaluator's short name, such as `pairwise Ax+R`."""
     paradigm, variant = PARADIGMS[paradigm_of(evaluator)], strategy(evaluator)
-    return paradigm if variant == "–" else f"{paradigm} {variant}"
+    if variant == "–":
+        return paradigm
+    return f"{paradigm} {variant}"
 
 
 def _scored_cell(counts: ProbeShare | GoldJudgements | None, place: str) -> Cell:
@@ -684,7 +692,9 @@ def _difference(row: TableRow[ProbeComparison]) -> Cell:
 
 def _side(side: int, row: TableRow[ProbeComparison]) -> Cell:
     shares = row.figures.shares
-    return figures.NOTHING if shares is None else percent_span(shares[side], f"{row.pointer}/shares/{side}")
+    if shares is None:
+        return figures.NOTHING
+    return percent_span(shares[side], f"{row.pointer}/shares/{side}")
 
 
 COMPARISON: list[TableColumn[ProbeComparison]] = [

@@ -127,7 +127,9 @@ class Arm(NamedTuple):
     @property
     def name(self) -> str:
         """The displayed name: `J`, `J@low`, `J+tools`, `J@low+tools`."""
-        return f"{self.model}{TOOLS_MARK}" if self.tools else self.model
+        if self.tools:
+            return f"{self.model}{TOOLS_MARK}"
+        return self.model
 
     @property
     def row_fields(self) -> dict[str, str]:
@@ -170,7 +172,9 @@ class ProbePlan(DataPlan):
     @property
     def judge_name(self) -> str:
         """The judge's displayed name; empty with several judges."""
-        return self.judges[0].ref.name if len(self.judges) == 1 else ""
+        if len(self.judges) == 1:
+            return self.judges[0].ref.name
+        return ""
 
     @property
     def arms(self) -> tuple[Arm, ...]:

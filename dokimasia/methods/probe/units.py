@@ -198,7 +198,9 @@ class ProbeUnit(NamedTuple):
     @property
     def perturbed(self) -> Perturbed:
         """The perturbation whose gold or perturbed answer is judged."""
-        return self.gold.item if self.probe is None else self.probe.item
+        if self.probe is None:
+            return self.gold.item
+        return self.probe.item
 
     @property
     def compared(self) -> bool:
@@ -209,10 +211,14 @@ class ProbeUnit(NamedTuple):
     def case(self) -> Case:
         """The case to judge."""
         if self.probe is None:
-            return "retest" if self.draw else "gold"
+            if self.draw:
+                return "retest"
+            return "gold"
         if self.probe.pads is not None:
             return "padded"
-        return "neutral" if self.probe.neutral else "error"
+        if self.probe.neutral:
+            return "neutral"
+        return "error"
 
     @property
     def first(self) -> str:
@@ -254,7 +260,9 @@ class ProbeUnit(NamedTuple):
     @property
     def judgements(self) -> int:
         """Number of judgements: two for a comparison of different answers, else one."""
-        return 2 if self.evaluator.startswith("pairwise") and self.probe is not None else 1
+        if self.evaluator.startswith("pairwise") and self.probe is not None:
+            return 2
+        return 1
 
 
 def _name(unit: ProbeUnit, ending: str) -> str:

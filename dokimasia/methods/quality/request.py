@@ -73,7 +73,9 @@ def drawn_of(home: Home, plan: QualityPlan) -> DrawnCriteria:
 def drawn_by(source: Run) -> str | None:
     """Return the model that made the criteria of an evaluation; None if they were imported."""
     plan = source.plan_as(EvaluationPlan)
-    return None if plan.criteria is not None else plan.judge_of("extract_criteria").ref.model
+    if plan.criteria is not None:
+        return None
+    return plan.judge_of("extract_criteria").ref.model
 
 
 def item_of(criterion: DrawnCriterion) -> str:

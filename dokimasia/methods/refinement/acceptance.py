@@ -244,7 +244,9 @@ BOUND_NOTE = (
 
 
 def _may_fail(answer: SourceAnswer, threshold: float | None) -> bool:
-    return answer.verdict in ("wrong", None) if threshold is None else answer.score < threshold
+    if threshold is None:
+        return answer.verdict in ("wrong", None)
+    return answer.score < threshold
 
 
 def _rounds(plan: RefinementPlan, answer: SourceAnswer, size: SampleSize, arm: Arm) -> Iterator[ExpectedCalls]:

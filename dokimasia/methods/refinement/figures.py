@@ -564,7 +564,9 @@ def _table_gain(gains: GainsOfPart | None, measure: TableMeasure) -> TableGain |
 def _over_original(arm: ArmOfPart) -> TableGain | None:
     """Return the atom score after an arm minus the score that selected the answers (ATOM, G.2)."""
     gained = arm.atoms.gained
-    return None if gained is None else TableGain(**dict(gained), p_value=None, adjusted=None)
+    if gained is None:
+        return None
+    return TableGain(**dict(gained), p_value=None, adjusted=None)
 
 
 def _cell(figures: ArmOfPart, arm: Arm, measure: TableMeasure) -> RefinementCell | None:

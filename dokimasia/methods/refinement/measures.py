@@ -241,13 +241,17 @@ def value_of(row: RefinementRow, measure: Measure, part: Part = every_atom) -> f
     Atom scores of the original answer come from its later judgements, since its first judgement selected it.
     """
     if measure == "accuracy":
-        return None if row.answered == "unknown" else float(row.answered == "right")
+        if row.answered == "unknown":
+            return None
+        return float(row.answered == "right")
     return _mean_at(scores_after(row), atoms_of(row, measure, part))
 
 
 def stated_after(row: RefinementRow) -> tuple[bool, ...]:
     """Return, for each atom, whether the answer addresses it after an arm; empty if unknown."""
-    return row.stated_before if row.arm == "original" else row.stated
+    if row.arm == "original":
+        return row.stated_before
+    return row.stated
 
 
 def scores_after(row: RefinementRow) -> tuple[float, ...]:
@@ -255,7 +259,9 @@ def scores_after(row: RefinementRow) -> tuple[float, ...]:
     if row.arm != "original":
         return row.after
     later = row.draws[1:]
-    return tuple(sum(column) / len(later) for column in zip(*later, strict=True)) if later else ()
+    if later:
+        return tuple(sum(column) / len(later) for column in zip(*later, strict=True))
+    return ()
 
 
 def arm_figures(
@@ -312,7 +318,9 @@ def _per_repaired(usage: float | None, arm: ArmOfPart) -> PerRepaired | None:
         return None
 
     def per_answer(rate: float | None) -> float | None:
-        return rounded(usage / (arm.n_known * rate)) if rate else None
+        if rate:
+            return rounded(usage / (arm.n_known * rate))
+        return None
 
     return PerRepaired(
         mean=rounded(usage / (arm.n_known * accuracy.share)),
@@ -441,7 +449,9 @@ def _key(row: RefinementRow) -> tuple[str, str, int]:
 
 def _mean_at(scores: Sequence[float], atoms: Sequence[int]) -> float | None:
     """Return the mean score of some atoms; None without atoms or scores."""
-    return _mean([scores[atom - 1] for atom in atoms]) if scores and atoms else None
+    if scores and atoms:
+        return _mean([scores[atom - 1] for atom in atoms])
+    return None
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -405,7 +405,9 @@ def _compared_with_planted(
 
 
 def _percent(value: float, *, signed: bool) -> str:
-    return figures.signed_text(100 * value, 1) if signed else percentage(value, 1)
+    if signed:
+        return figures.signed_text(100 * value, 1)
+    return percentage(value, 1)
 
 
 def _gains(refinement: RefinementFigures) -> Iterator[Block]:
@@ -496,7 +498,9 @@ def _calls(row: TableRow[ArmFigures]) -> Cell:
 
 
 def _cost_a_repair(cost: float | None, place: str) -> Cell:
-    return figures.NOTHING if cost is None else figures.cost(cost)
+    if cost is None:
+        return figures.NOTHING
+    return figures.cost(cost)
 
 
 def _by_verdict(refinement: RefinementFigures) -> list[Block]:
@@ -673,11 +677,15 @@ def _text_columns(*titles: str) -> list[Column]:
 
 
 def _count_text(n_known: int, n: int) -> str:
-    return str(n) if n_known == n else f"{n_known}/{n}"
+    if n_known == n:
+        return str(n)
+    return f"{n_known}/{n}"
 
 
 def _share(rate: Rate | None, place: str) -> Span:
-    return figures.NOTHING if rate is None else figures.measured_share(rate.share, f"{place}/share")
+    if rate is None:
+        return figures.NOTHING
+    return figures.measured_share(rate.share, f"{place}/share")
 
 
 def _share_of(share: Share, place: str) -> Cell:
@@ -706,7 +714,9 @@ def _pairs(gain: Gain, place: str) -> Cell:
 
 
 def _table_gain(gain: TableGain | None, place: str, *, percent: bool) -> Cell:
-    return figures.NOTHING if gain is None else _difference(gain, gain.adjusted, place, percent=percent)
+    if gain is None:
+        return figures.NOTHING
+    return _difference(gain, gain.adjusted, place, percent=percent)
 
 
 def _difference(difference: Interval, adjusted: float | None, place: str, *, percent: bool) -> Cell:
@@ -721,7 +731,9 @@ def _difference(difference: Interval, adjusted: float | None, place: str, *, per
 
 
 def _adjusted_p(gain: Gain, place: str = "") -> Span:
-    return figures.NOTHING if gain.difference is None else figures.p_value(gain.adjusted)
+    if gain.difference is None:
+        return figures.NOTHING
+    return figures.p_value(gain.adjusted)
 
 
 def _bracketed(limits: Cell) -> tuple[str | Span, ...]:
@@ -759,12 +771,16 @@ class RefinedRound(BaseModel):
     @property
     def answer_name(self) -> str:
         """The model and, from the second repeat on, the repeat's number."""
-        return f"{self.model} · repeat {self.repeat + 1}" if self.repeat else self.model
+        if self.repeat:
+            return f"{self.model} · repeat {self.repeat + 1}"
+        return self.model
 
     @property
     def title(self) -> str:
         """The arm's title in columns and above answers."""
-        return "before" if self.arm == "original" else self.arm
+        if self.arm == "original":
+            return "before"
+        return self.arm
 
 
 def samples_section(data: ReportData) -> Section | None:

@@ -161,7 +161,9 @@ def _stated(judgements: Sequence[CheckpointScores]) -> tuple[bool, ...]:
 
 
 def _verdict(final: FinalAnswer | None) -> Answered:
-    return "unknown" if final is None else final.verdict
+    if final is None:
+        return "unknown"
+    return final.verdict
 
 
 async def refined_sample(home: Home, run: Run, sample_id: str) -> dict[str, object]:

@@ -97,7 +97,9 @@ def _verdict_table(review: ReviewFigures) -> Table:
 
 
 def _share_interval(row: TableRow[Share]) -> Cell:
-    return figures.NOTHING if row.figures.share is None else _share_ends(row.figures, row.pointer or "")
+    if row.figures.share is None:
+        return figures.NOTHING
+    return _share_ends(row.figures, row.pointer or "")
 
 
 def _share_ends(ends: Limited | None, place: str) -> Cell:
@@ -237,7 +239,9 @@ def _preview(item: ReviewItem) -> str:
     if item.golden is None:
         return ""
     text = f": {' '.join(item.golden.text.split())}"
-    return text if len(text) <= PREVIEW else f"{text[: PREVIEW - 1]}…"
+    if len(text) <= PREVIEW:
+        return text
+    return f"{text[: PREVIEW - 1]}…"
 
 
 def sample(views: Views, cut: Cut) -> Iterator[Block]:

@@ -307,7 +307,9 @@ def _any(hits: Sequence[bool | None]) -> bool | None:
     """Return whether any hits; None if none does and some are unknown, or if there are none."""
     if any(hits):
         return True
-    return False if hits and None not in hits else None
+    if hits and None not in hits:
+        return False
+    return None
 
 
 def _at_least_two(hits: Sequence[bool | None]) -> bool | None:
@@ -315,7 +317,9 @@ def _at_least_two(hits: Sequence[bool | None]) -> bool | None:
     sure = hits.count(True)
     if sure > 1:
         return True
-    return None if sure + hits.count(None) > 1 else False
+    if sure + hits.count(None) > 1:
+        return None
+    return False
 
 
 def power_figures(sets: Sequence[RubricSet], clusters: Mapping[str, str]) -> PowerFigures:

@@ -290,7 +290,9 @@ def _trial_blocks(rubric_set: RubricSet, power: SetPower) -> Iterator[Block]:
 
 def _labelled(title: str, share: Share) -> Cell:
     text = figures.share_of(share)
-    return (title, *text) if isinstance(text, tuple) else (title, text)
+    if isinstance(text, tuple):
+        return (title, *text)
+    return (title, text)
 
 
 DRAWING = Drawing(

@@ -197,7 +197,9 @@ def read_captions(request: RubricRequest, session: Session) -> Captions:
     """
     if session.source_run is not None:
         return _captions_of_fork(request, session, session.source_run.plan_as(RubricPlan))
-    return _captions_of_file(request, session) if request.data.exists() else _captions_of_review(request, session)
+    if request.data.exists():
+        return _captions_of_file(request, session)
+    return _captions_of_review(request, session)
 
 
 def _captions_of_fork(request: RubricRequest, session: Session, plan: RubricPlan) -> Captions:

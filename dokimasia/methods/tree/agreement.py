@@ -157,12 +157,16 @@ def _kappa_of(pairs: Sequence[_LeafPair]) -> float:
     first_counts, second_counts = (Counter(side) for side in zip(*pairs, strict=True))
     equal = sum(first_leaf == second_leaf for first_leaf, second_leaf in pairs)
     chance = sum(count * second_counts[leaf] for leaf, count in first_counts.items()) / n**2
-    return 1.0 if chance >= 1 else (equal / n - chance) / (1 - chance)
+    if chance >= 1:
+        return 1.0
+    return (equal / n - chance) / (1 - chance)
 
 
 def _ancestor(leaf: str | None, layer: int) -> str | None:
     """Return a leaf's ancestor in a layer; None without a leaf."""
-    return None if leaf is None else ">".join(leaf.split(">")[:layer])
+    if leaf is None:
+        return None
+    return ">".join(leaf.split(">")[:layer])
 
 
 def _disagreements(pairs: Sequence[_LeafPair], criteria: Sequence[str]) -> list[LeafDisagreement]:

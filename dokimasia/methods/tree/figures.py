@@ -50,7 +50,9 @@ COLUMNS: "dict[str, ColumnType]" = {
 
 
 def _count(value: int, place: str) -> Cell:
-    return count(value, place) if value else NOTHING
+    if value:
+        return count(value, place)
+    return NOTHING
 
 
 class PhaseFigures(Value):

@@ -175,7 +175,9 @@ class ModelFindings(Value):
     @property
     def kept_leaves(self) -> str:
         """A sentence on the criteria that the test of the nodes cannot exchange; empty if it exchanges all of them."""
-        return "" if self.reason else kept_leaves(self.exchanged)
+        if self.reason:
+            return ""
+        return kept_leaves(self.exchanged)
 
 
 def kept_leaves(exchanged: float) -> str:

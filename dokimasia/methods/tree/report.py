@@ -92,7 +92,9 @@ def conclusion(data: ReportData) -> list[Cell]:
 
 
 def _count(value: int) -> Cell:
-    return figures.count(value) if value else figures.NOTHING
+    if value:
+        return figures.count(value)
+    return figures.NOTHING
 
 
 def _leaf_counts(growth: TreeFigures) -> str:
@@ -116,7 +118,9 @@ def _leaves(growth: TreeFigures) -> Iterator[Block]:
 def _name_and_path(leaf: str) -> Cell:
     """Return a leaf's name, with the names of its ancestors muted."""
     *ancestors, name = leaf.strip("<>").split("><")
-    return (Span(name, "strong"), Span(f"  {' > '.join(ancestors)}", "muted")) if ancestors else Span(name, "strong")
+    if ancestors:
+        return (Span(name, "strong"), Span(f"  {' > '.join(ancestors)}", "muted"))
+    return Span(name, "strong")
 
 
 def _moves(growth: TreeFigures) -> Iterator[Block]:
@@ -354,7 +358,9 @@ def ink(ground: str) -> str:
         part = int(ground[start : start + 2], 16) / 255
         linear.append(part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4)
     light = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-    return "#14171c" if (light + 0.05) / 0.058 >= 1.05 / (light + 0.05) else "#ffffff"
+    if (light + 0.05) / 0.058 >= 1.05 / (light + 0.05):
+        return "#14171c"
+    return "#ffffff"
 
 
 DRAWING = Drawing(

@@ -179,7 +179,9 @@ def maker_of(home: Home, version: StoredVersion) -> Run | None:
         run = get_run(home, version.run_id) if version.run_id else None
     except NotFound:
         return None
-    return run if run is not None and run.method == NAME else None
+    if run is not None and run.method == NAME:
+        return run
+    return None
 
 
 def placed_before(home: Home, plan: GrowthPlan, tree: str) -> dict[str, Placement]:

@@ -228,14 +228,18 @@ def criteria_groups(home: Home, run: Run, by: Grouping, tree: str | None = None)
     if by == "category":
         return None
     places = mapping_of(tree_of_run(home, run, tree).tree)
-    return places if by == "leaf" else {key: CapabilityPath.parse(leaf).category for key, leaf in places.items()}
+    if by == "leaf":
+        return places
+    return {key: CapabilityPath.parse(leaf).category for key, leaf in places.items()}
 
 
 def source_run(home: Home, tree: str) -> Run | None:
     """Return the run that a tree was grown from; None if its criteria came from elsewhere."""
     source = next((version.source for version in list_trees(home) if version.name == tree), "")
     try:
-        return get_run(home, source) if source else None
+        if source:
+            return get_run(home, source)
+        return None
     except NotFound:
         return None
 

@@ -66,7 +66,9 @@ class _Scale(NamedTuple, Generic[T]):
 
 def _points(stated: str) -> int | None:
     plain = _OUT_OF.sub("", stated)
-    return int(plain) if _WHOLE.fullmatch(plain) and LOWEST <= int(plain) <= HIGHEST else None
+    if _WHOLE.fullmatch(plain) and LOWEST <= int(plain) <= HIGHEST:
+        return int(plain)
+    return None
 
 
 def _choice(stated: str) -> Choice | None:

@@ -214,7 +214,9 @@ def _on_the_list(name: str, names: Collection[str]) -> str:
 
 
 def _on_the_list_or_none(name: str, names: Collection[str]) -> str:
-    return name if name == "none" else _on_the_list(name, names)
+    if name == "none":
+        return name
+    return _on_the_list(name, names)
 
 
 class ChangeCheckReply(JsonReply):

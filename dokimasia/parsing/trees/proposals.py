@@ -209,7 +209,9 @@ def _place(rest: str, number: int, known: dict[str, str | Proposal], *, addition
         if proposal.under.layer != 2:
             raise ValueError(f"criterion {number}: a criterion belongs to a capability, not to a parent: {proposal}")
         known_place = known.get(proposal.path.key)
-        return proposal if known_place is None else known_place
+        if known_place is None:
+            return proposal
+        return known_place
     match = _LEAF.match(rest)
     if match is None:
         raise ValueError(f"criterion {number}: '{short(rest)}' is no path of a leaf")

@@ -90,7 +90,9 @@ def _measures(measured: MeasureAgreement) -> Table:
 
 def _same(row: TableRow[ValuesCompared]) -> Cell:
     same = row.figures.same
-    return figures.share_of(same, "") if same is not None and row.figures.n else figures.NOTHING
+    if same is not None and row.figures.n:
+        return figures.share_of(same, "")
+    return figures.NOTHING
 
 
 def _row(name: str, against: str, row: PersonCompared | JudgeCompared) -> list[Cell]:

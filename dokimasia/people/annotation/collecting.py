@@ -229,7 +229,9 @@ def adjudicate(annotations: Sequence[Annotation], decisions: Path) -> list[Annot
     def known(unit: AnnotationUnit) -> str | None:
         if unit not in units:
             return f"nobody rated {unit}"
-        return f"{unit} is decided by {decided[unit]} already" if unit in decided else None
+        if unit in decided:
+            return f"{unit} is decided by {decided[unit]} already"
+        return None
 
     adjudications = read_annotations(decisions, known=known, filled=True)
     rated = next((row for row in adjudications if (row.unit, row.annotator) in raters), None)

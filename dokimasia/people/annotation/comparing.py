@@ -198,4 +198,6 @@ def _plan(run: Run) -> Any:
 
 
 def _fresh(judges: Collection[str], name: str, source: str) -> str:
-    return f"{name} ({source})" if name in judges else name
+    if name in judges:
+        return f"{name} ({source})"
+    return name

@@ -236,7 +236,9 @@ def _accepted(value: str, label: str) -> str:
         ('1 (or yes, right)', '2')
     """
     words = label.partition(" · ")[2]
-    return f"{value} (or {words})" if words else value
+    if words:
+        return f"{value} (or {words})"
+    return value
 
 
 def rating_of(head: KeyHead, item: KeyItem, measure: str, text: str, comment: str = "", *, line: int = 0) -> Annotation:
@@ -290,7 +292,9 @@ def question_of(head: KeyHead, measure: str, rows: Sequence[Mapping[str, Any]]) 
         return f"The place of response {measure[-1].upper()} (equal places are ties)"
     if measure != SCORE or head.scale != YES_OR_NO:
         return ASKED[measure]
-    return RIGHT_ANSWER if all("reference" in row for row in rows) else RIGHT
+    if all("reference" in row for row in rows):
+        return RIGHT_ANSWER
+    return RIGHT
 
 
 def form_page(

@@ -37,12 +37,16 @@ class RatedUnit(NamedTuple):
     @property
     def reference(self) -> float:
         """People's reference value: the adjudicated value, else the mean of the ratings."""
-        return sum(self.said.values()) / len(self.said) if self.adjudicated is None else self.adjudicated
+        if self.adjudicated is None:
+            return sum(self.said.values()) / len(self.said)
+        return self.adjudicated
 
     @property
     def apart(self) -> float:
         """The difference between the highest and the lowest rating."""
-        return max(self.said.values()) - min(self.said.values()) if self.said else 0.0
+        if self.said:
+            return max(self.said.values()) - min(self.said.values())
+        return 0.0
 
 
 def put_together(
@@ -88,7 +92,9 @@ def scale_in(annotations: Iterable[Annotation], *, name: str) -> tuple[int, int]
                 f"{name}: scores are on the scale {first.scale} in line {first.line} and {rating.scale} in line {rating.line}; "
                 "compare each scale in a file of its own"
             )
-    return None if first is None else scale_ends(first.scale)
+    if first is None:
+        return None
+    return scale_ends(first.scale)
 
 
 def scale_of(

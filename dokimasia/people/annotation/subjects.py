@@ -123,7 +123,9 @@ def _check_models(names: Iterable[str], known: Collection[str], what: str) -> No
 def _texts(sample: Sample, answers: Answers, models: Sequence[str]) -> tuple[str, ...]:
     """Return the responses of models to a sample; empty if one is missing."""
     keys = [(sample.id, model) for model in models]
-    return tuple(answers[key] for key in keys) if all(key in answers for key in keys) else ()
+    if all(key in answers for key in keys):
+        return tuple(answers[key] for key in keys)
+    return ()
 
 
 def rankings_of(samples: Iterable[Sample], answers: Answers, *, models: Sequence[str] = ()) -> list[Subject]:

@@ -102,7 +102,9 @@ def _name(row: TableRow[Any]) -> Cell:
 
 
 def _share(rate: CountedRate, place: str) -> Cell:
-    return figures.share_of(rate, place) if rate.n else figures.NOTHING
+    if rate.n:
+        return figures.share_of(rate, place)
+    return figures.NOTHING
 
 
 def _coefficient(coefficient: Coefficient, place: str) -> tuple[str | Span, ...]:

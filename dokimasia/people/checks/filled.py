@@ -71,7 +71,9 @@ class SheetLine(BaseModel):
             return self.label
         if (self.reply or "").strip():
             return "reply"
-        return "edit" if self.action == "delete" else self.action or None
+        if self.action == "delete":
+            return "edit"
+        return self.action or None
 
     def all_decisions(self, who: str) -> list[LineDecision]:
         """Return the decisions of the line; `who` is the person for lines without a name."""
@@ -243,7 +245,9 @@ def _fault(home: Home, item: CheckItem, line: SheetLine, who: str) -> str:
         return fault
     question = get_question(home, item.id)
     reply = line.reply or ""
-    return "" if question.reply == reply.strip() else faults_of(question.aid, reply)
+    if question.reply == reply.strip():
+        return ""
+    return faults_of(question.aid, reply)
 
 
 def read_checks(path: Path) -> list[SheetLine]:

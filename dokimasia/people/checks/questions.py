@@ -87,7 +87,9 @@ def sample_of(question: PendingQuestion, samples: Sequence[Sample]) -> str:
 def draft_of(home: Home, question: PendingQuestion, who: str) -> str:
     """Return the saved draft of a person's reply, or the empty form."""
     draft = draft_file(home.path, question.item, who)
-    return draft.read_text(encoding="utf-8", errors="replace") if draft.is_file() else question.aid.form
+    if draft.is_file():
+        return draft.read_text(encoding="utf-8", errors="replace")
+    return question.aid.form
 
 
 def keep_draft(home: Home, item: str, who: str, text: str) -> str:

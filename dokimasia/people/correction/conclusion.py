@@ -44,15 +44,21 @@ def _basis(models: Mapping[str, CorrectedModel]) -> Basis:
 def _rate(model: CorrectedModel, basis: Basis) -> tuple[float, Limited] | None:
     """Return a model's rate, 0 to 1, with its interval; None if it is refused or nothing was decided."""
     if basis == "judge":
-        return None if model.raw.share is None else (model.raw.share, model.raw)
+        if model.raw.share is None:
+            return None
+        return (model.raw.share, model.raw)
     corrected: dict[Basis, CorrectedRate | None] = {"labels": model.by_labels, "passport": model.by_passport}
     rate = corrected[basis]
-    return None if rate is None or rate.rate is None else (rate.rate, rate)
+    if rate is None or rate.rate is None:
+        return None
+    return (rate.rate, rate)
 
 
 def _difference(pair: Compared, basis: Basis) -> RateDifference | None:
     difference = {"labels": pair.by_labels, "passport": pair.by_passport, "judge": pair.raw}[basis]
-    return None if difference is None or difference.difference is None else difference
+    if difference is None or difference.difference is None:
+        return None
+    return difference
 
 
 def _lead(measure: CorrectedMeasure) -> str:
@@ -82,7 +88,9 @@ def _lead(measure: CorrectedMeasure) -> str:
 
 def _comparison_note(models: Mapping[str, CorrectedModel], rates: Mapping[str, object]) -> str:
     without = [name for name in models if name not in rates]
-    return f", and {', '.join(without)} no rate" if without else ""
+    if without:
+        return f", and {', '.join(without)} no rate"
+    return ""
 
 
 def _beyond_chance(difference: RateDifference) -> bool:

@@ -44,7 +44,9 @@ class Mix(NamedTuple):
     @property
     def seen(self) -> int | None:
         """The number of counted errors; None for shares."""
-        return int(sum(self.kinds.values())) if self.counted else None
+        if self.counted:
+            return int(sum(self.kinds.values()))
+        return None
 
 
 class Labels(NamedTuple):
@@ -207,7 +209,9 @@ def in_kinds(names: Sequence[str], kinds: Iterable[str], rates: BinaryRates) -> 
     """Return kinds of error in terms of other kinds (a dimension as its group); None if one has no equivalent."""
     groups, known = {count.dimension: count.group for count in rates.by_dimension}, set(kinds)
     equivalents = [name if name in known else groups.get(name, "") for name in names]
-    return equivalents if known.issuperset(equivalents) else None
+    if known.issuperset(equivalents):
+        return equivalents
+    return None
 
 
 def read_labels(path: Path, judged: DecidedRun, *, seed: int) -> Labels:

@@ -66,7 +66,9 @@ class JudgedItem(NamedTuple):
             return self.straight or self.swapped or Reading(None, failure="no value")
         first, second = self.straight, self.swapped
         if first.value is None or second.value is None:
-            return first if first.value is None else second
+            if first.value is None:
+                return first
+            return second
         mean = (first.value + second.value) / 2
         if first.label == second.label:
             return Reading(mean, first.label)
@@ -309,7 +311,9 @@ class _Reader:
         if self.kind == "scores":
             return read_score(value)
         reading = read_verdict(value, numbers=self.numbers, names=line.names)
-        return reading.turned if line.is_turned else reading
+        if line.is_turned:
+            return reading.turned
+        return reading
 
 
 def _line(raw: _RawLine, columns: Mapping[str, str]) -> _Line:
@@ -338,7 +342,9 @@ def cell(line: _RawLine, column: str) -> object:
         return _at(line.fields, column)
     if "+" in column:
         parts = [_text(cell(line, part)) for part in column.split("+")]
-        return " · ".join(parts) if all(parts) else None
+        if all(parts):
+            return " · ".join(parts)
+        return None
     return None
 
 
@@ -357,13 +363,17 @@ def _at(fields: JsonObject, pointer: str) -> object:
 
 
 def _text(value: object) -> str:
-    return "" if value is None or isinstance(value, dict | list) else str(value).strip()
+    if value is None or isinstance(value, dict | list):
+        return ""
+    return str(value).strip()
 
 
 def _length(value: object) -> float:
     """Return a length: a number, or the number of words of a text; 0 if missing."""
     text = _text(value)
-    return float(text) if _NUMERIC.fullmatch(text) else float(len(text.split()))
+    if _NUMERIC.fullmatch(text):
+        return float(text)
+    return float(len(text.split()))
 
 
 def _columns(lines: Sequence[_RawLine], mapping: Mapping[str, str], people: Sequence[str]) -> dict[str, str]:
@@ -450,7 +460,9 @@ def _roles(names: Sequence[str], people: Sequence[str], judges: Sequence[str], *
     everybody = frozenset(names)
     if people:
         return everybody.intersection(people)
-    return everybody.difference(judges) if judges or named else frozenset()
+    if judges or named:
+        return everybody.difference(judges)
+    return frozenset()
 
 
 def _kind(values: Sequence[object], columns: Mapping[str, str]) -> Kind:
@@ -485,7 +497,9 @@ def _numbers(values: Sequence[object], where: str) -> Numbers:
             f"{where}: verdicts are 0 and 1 alone: say with --numbers whether they are places (1 the first is better, 2 the "
             "second, 0 a tie) or steps (1 the first is better, -1 the second)"
         )
-    return "steps" if any(number < 0 for number in numbers) else "places"
+    if any(number < 0 for number in numbers):
+        return "steps"
+    return "places"
 
 
 def _lines(file: str | Path) -> Iterator[_RawLine]:

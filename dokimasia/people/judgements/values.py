@@ -130,9 +130,13 @@ def _in_words(text: str) -> Reading | None:
     for ending, step in _GRADES.items():
         if words.endswith(ending):
             side = _WORDS.get(words.removesuffix(ending).removesuffix(" is"))
-            return None if side is None or not side[0] else verdict_of(step * side[0])
+            if side is None or not side[0]:
+                return None
+            return verdict_of(step * side[0])
     known = _WORDS.get(words)
-    return None if known is None else verdict_of(*known)
+    if known is None:
+        return None
+    return verdict_of(*known)
 
 
 def read_score(value: object) -> Reading:

@@ -38,7 +38,9 @@ def detection_of(passport: Passport, way: JudgeUse) -> MeasuredShare:
     """Return the judge's detection rate in a way of judging; without figures if unmeasured."""
     evaluator = evaluator_for(passport, way)
     rates = evaluator and passport.rates(way.task, evaluator)
-    return rates.detection if rates else MeasuredShare()
+    if rates:
+        return rates.detection
+    return MeasuredShare()
 
 
 def worth_of(passport: Passport, way: JudgeUse) -> float | None:
@@ -53,7 +55,9 @@ def alarms_of(passport: Passport, way: JudgeUse) -> MeasuredShare:
     """Return the judge's false-alarm rate on harmless changes; without figures if unmeasured."""
     evaluator = evaluator_for(passport, way)
     rates = evaluator and rates_of((way.task, evaluator), passport.neutral)
-    return rates.false_alarms if rates else MeasuredShare()
+    if rates:
+        return rates.false_alarms
+    return MeasuredShare()
 
 
 def is_blind(detection: MeasuredShare, below: float) -> bool:
@@ -187,7 +191,9 @@ def _better(passport: Passport, way: JudgeUse, group: str, evaluator: Evaluator,
 
 def thin_mark(images: int) -> str:
     """Return the mark of a rate that rests on few images; empty for others."""
-    return f" (thin: {several(images, 'image')})" if images < FEW_IMAGES else ""
+    if images < FEW_IMAGES:
+        return f" (thin: {several(images, 'image')})"
+    return ""
 
 
 def _places(places: PlaceRates | None) -> Iterator[str]:

@@ -99,17 +99,23 @@ def least_worth(passport: Passport, ways: Sequence[JudgeUse]) -> float:
 def choosing_worth(passport: Passport, way: JudgeUse) -> float | None:
     """Return detection minus false alarms on the half for choosing; None if either was not measured there."""
     both = halves_for(passport, way)
-    return None if both is None else both.choosing.worth
+    if both is None:
+        return None
+    return both.choosing.worth
 
 
 def halves_for(passport: Passport, way: JudgeUse) -> RatesByHalf | None:
     """Return the rates on each half of a passport's images for a way of judging; None if unmeasured."""
     evaluator = evaluator_for(passport, way)
-    return None if evaluator is None else passport.halves_of(way.task, evaluator)
+    if evaluator is None:
+        return None
+    return passport.halves_of(way.task, evaluator)
 
 
 def _in_way(way: JudgeUse, ways: Sequence[JudgeUse]) -> str:
-    return f" in {way.what}" if len(ways) > 1 else ""
+    if len(ways) > 1:
+        return f" in {way.what}"
+    return ""
 
 
 def _images(passport: Passport, ways: Sequence[JudgeUse]) -> str:

@@ -15,22 +15,30 @@ from dokimasia.runs.measures import mean_with_interval, rounded
 
 def detected(detection: Detection) -> float | None:
     """Return the degree to which an error was detected, 0 to 1; None without a judgement."""
-    return None if detection.undetected is None else 1 - detection.undetected
+    if detection.undetected is None:
+        return None
+    return 1 - detection.undetected
 
 
 def alarmed(detection: Detection) -> float | None:
     """Return the degree to which an unharmed answer was judged differently, 0 to 1; None without a judgement."""
-    return None if detection.equal is None else 1 - detection.equal
+    if detection.equal is None:
+        return None
+    return 1 - detection.equal
 
 
 def marked(detection: Detection) -> float | None:
     """Return how much worse than the gold answer an item was judged, 0 to 1; None without a judgement."""
-    return detected(detection) if detection.case == "error" else alarmed(detection)
+    if detection.case == "error":
+        return detected(detection)
+    return alarmed(detection)
 
 
 def leaning(detection: Detection) -> float | None:
     """Return how padding moved the judgement of an answer: 1 up, 0 not, -1 down; for pairs, the mean over orders."""
-    return None if detection.equal is None or detection.worse is None else 2 * detection.worse + detection.equal - 1
+    if detection.equal is None or detection.worse is None:
+        return None
+    return 2 * detection.worse + detection.equal - 1
 
 
 def changed_by_length(detection: Detection) -> float | None:

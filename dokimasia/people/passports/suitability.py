@@ -350,7 +350,9 @@ def _is_unsettled(quality: JudgeQuality) -> bool:
 def _size(quality: JudgeQuality) -> float:
     """Return the value to compare with the limit: a bias's absolute value, or the value itself if it is one-sided."""
     value = quality.value or 0.0
-    return value if quality.name in ONE_SIDED else abs(value)
+    if quality.name in ONE_SIDED:
+        return value
+    return abs(value)
 
 
 def _correction(way: Way, quality: JudgeQuality) -> str:
@@ -358,7 +360,9 @@ def _correction(way: Way, quality: JudgeQuality) -> str:
     if quality.name == "position bias":
         return CORRECTION[quality.name]
     decides = way[1] in BINARY and quality.high is not None and quality.high <= CORRECTABLE
-    return CORRECTION.get(quality.name, "") if decides else ""
+    if decides:
+        return CORRECTION.get(quality.name, "")
+    return ""
 
 
 def _reason(quality: JudgeQuality) -> str:
@@ -433,7 +437,9 @@ def _reservations(uses: Sequence[JudgeInUse], unmeasured: Sequence[Evaluator]) -
         parts.append(f"{n_open} of {several(len(checks), 'check')} still open")
     if unmeasured:
         parts.append(f"{in_words(unmeasured)}, by which evaluations score, not measured")
-    return f" ({'; '.join(parts)})" if parts else ""
+    if parts:
+        return f" ({'; '.join(parts)})"
+    return ""
 
 
 def _most_missed(uses: Sequence[JudgeInUse], passport: Passport) -> str:

@@ -177,7 +177,9 @@ def _entry(
 
 
 def _value(side: ComparisonSide, place: SampleRef, measure: Measure) -> float | None:
-    return side.score(place) if measure == "score" else side.mean(place, "strict")
+    if measure == "score":
+        return side.score(place)
+    return side.mean(place, "strict")
 
 
 def _models(
@@ -256,7 +258,9 @@ def _differences(data_sets: Sequence[_DataSet], names: Sequence[str], measure: M
                 sums = np.bincount(of_key[both], weights=steps[both], minlength=len(numbers))
                 part[:, column] = sums / (np.count_nonzero(both) * len(data_sets))
         parts.append(part)
-    return np.concatenate(parts) if parts else np.zeros((0, len(pairs)))
+    if parts:
+        return np.concatenate(parts)
+    return np.zeros((0, len(pairs)))
 
 
 def _warnings(data_sets: Sequence[_DataSet], judges: Mapping[str, str]) -> list[str]:

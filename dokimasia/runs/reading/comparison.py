@@ -251,7 +251,9 @@ class ComparisonSide:
         failures = [answer.failure for answer in answers if answer.failure is not None]
         if failures:
             return failures[0]
-        return "not known" if answers else "no result"
+        if answers:
+            return "not known"
+        return "no result"
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,7 +316,9 @@ class _AnswerColumns:
         """Return a measure of each answer; NaN if missing."""
         if measure == "score":
             return self.own_scores
-        return self.own_stated if measure == "stated" else WORTH[measure][self.correctness]
+        if measure == "stated":
+            return self.own_stated
+        return WORTH[measure][self.correctness]
 
 
 def loss_reason(
@@ -820,7 +824,9 @@ def _scored(answer: ComparedAnswer, part: SamplePart) -> float | None:
         if criterion_key(answer.criteria, number) in part.criteria
     ]
     weights = sum(weight for _, weight in own)
-    return sum(score * weight for score, weight in own) / weights if weights else None
+    if weights:
+        return sum(score * weight for score, weight in own) / weights
+    return None
 
 
 LISTED = 20
@@ -924,7 +930,9 @@ def _corrected(home: Home, first: Run, second: Run, compared: Sequence[Models]) 
             count for model, count in count_standing(home, run.id, stands).items() if shown_name(*model) in models
         )
         counts[name] = CorrectedAnswers(answers=answers, left_out=len(stands.left_out))
-    return counts if any(count.answers or count.left_out for count in counts.values()) else None
+    if any(count.answers or count.left_out for count in counts.values()):
+        return counts
+    return None
 
 
 def _models(rows: Sequence[ResultRow]) -> list[str]:

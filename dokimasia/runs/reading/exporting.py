@@ -262,7 +262,9 @@ def _used(row: ResultRow, figures: Mapping[str, CallFigures]) -> dict[str, objec
 def _sum(values: Sequence[float | None]) -> float | None:
     """Return the sum, or None if any value is unknown, since a partial cost would mislead."""
     known_values = [value for value in values if value is not None]
-    return sum(known_values) if len(known_values) == len(values) else None
+    if len(known_values) == len(values):
+        return sum(known_values)
+    return None
 
 
 Format = Literal["jsonl", "csv", "excel", "parquet"]
@@ -419,7 +421,9 @@ def csv_cell(value: object) -> object:
         return "true" if value else "false"
     if isinstance(value, str):
         return guarded(value)
-    return orjson.dumps(value).decode() if isinstance(value, Sequence) else value
+    if isinstance(value, Sequence):
+        return orjson.dumps(value).decode()
+    return value
 
 
 def _parquet(export: Export) -> bytes:
@@ -447,4 +451,6 @@ def _parquet(export: Export) -> bytes:
 
 def _json_texts(objects: object) -> list[str] | None:
     """Return the JSON of each object of a cell; None for an empty cell."""
-    return [orjson.dumps(each).decode() for each in objects] if isinstance(objects, Sequence) else None
+    if isinstance(objects, Sequence):
+        return [orjson.dumps(each).decode() for each in objects]
+    return None

@@ -58,7 +58,9 @@ async def sample_of_run(
     reduced = _reduced(home, run, sample_id)
     if reduced:
         view = {**view, "reduced_images": reduced}
-    return {**view, "calls": calls_of_sample(home, run, sample_id)} if raw else view
+    if raw:
+        return {**view, "calls": calls_of_sample(home, run, sample_id)}
+    return view
 
 
 def view_about_models(view: JsonObject, models: Collection[str], run: str) -> JsonObject:

@@ -112,7 +112,9 @@ def facts_of(run: Run, plan: RunPlan, *, graphs: Mapping[str, int] | None, open_
 
 def _notes(run: Run) -> tuple[str, ...]:
     """Return the notes of the estimate that a run began with."""
-    return Estimate.of_run(run).notes if "estimate" in run.options else ()
+    if "estimate" in run.options:
+        return Estimate.of_run(run).notes
+    return ()
 
 
 def _models(fields: Mapping[str, object]) -> Iterator[ModelFacts]:
@@ -168,7 +170,9 @@ def _words(value: object) -> str:
         )
     if isinstance(value, list):
         return ", ".join(_words(part) for part in value)
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:g}"
+    return str(value)
 
 
 class SampleSelection(NamedTuple):
@@ -219,7 +223,9 @@ class ReportFile(NamedTuple):
 def _paid(home: Home, run: Run) -> Spending | None:
     """Return a run's spending; None if none is stored although calls of it are newer than the run."""
     paid = spent_by(home, run.id)
-    return paid if paid.calls or not has_calls_since(home, run.id, run.created_at) else None
+    if paid.calls or not has_calls_since(home, run.id, run.created_at):
+        return paid
+    return None
 
 
 def run_data(home: Home, run: Run, figures: RunFigures | None = None) -> ReportData:
@@ -285,7 +291,9 @@ async def report_data(
 
 def _graphs(run: Run, now: Mapping[str, int]) -> Mapping[str, int] | None:
     """Return the graphs' versions; None if this program's differ from those of the run."""
-    return dict(now) if all(run.versions.get(name) == version for name, version in now.items()) else None
+    if all(run.versions.get(name) == version for name, version in now.items()):
+        return dict(now)
+    return None
 
 
 def _added(home: Home, run: Run) -> dict[str, Added]:

@@ -78,7 +78,9 @@ def _way_out(finding: LedgerDamage) -> str:
         if finding.what.startswith(EDITED):
             return f"DELETE FROM calls WHERE instr(reply, '{key}'): it is edited, and paid for, anew"
         repetition = "run `dokimasia evaluate` again with the same data file, which puts the image back"
-        return repetition if "missing" in finding.what else f"delete blobs/{key[:2]}/{key} and {repetition}"
+        if "missing" in finding.what:
+            return repetition
+        return f"delete blobs/{key[:2]}/{key} and {repetition}"
     if where == "calls":
         return (
             f"restore the home from a copy, or DELETE FROM calls WHERE key = '{key}': it is asked, and paid for, anew"
@@ -87,7 +89,9 @@ def _way_out(finding: LedgerDamage) -> str:
         return "restore the home from a copy, or delete from `calls` those that refer to it: they are asked anew"
     if where in _VALUE_COLUMNS or where in {"samples", "objects"}:
         return _ANEW.format(also=f", DELETE FROM {where} WHERE id = '{key}'")
-    return _ANEW.format(also="") if where in {"results", "run_samples"} else _RESTORE
+    if where in {"results", "run_samples"}:
+        return _ANEW.format(also="")
+    return _RESTORE
 
 
 def _touched(home: Home, findings: Collection[LedgerDamage]) -> dict[tuple[str, str], set[str]]:

@@ -114,7 +114,9 @@ class ComparedPair(NamedTuple):
     @property
     def sides(self) -> tuple[str, str]:
         """The labels of both sides: for one run, the models."""
-        return self.models if self.own else ("first", "second")
+        if self.own:
+            return self.models
+        return ("first", "second")
 
 
 def state_of(home: Home, *runs: Run) -> Changes:
@@ -188,7 +190,9 @@ def _is_of_kind(sample: MatchedSample, kind: str) -> bool:
         return right == [False, True]
     if kind in ("higher", "lower"):
         return sample.gap is not None and (sample.gap > 0 if kind == "higher" else sample.gap < 0)
-    return any(sample.failures) if kind == "failed" else True
+    if kind == "failed":
+        return any(sample.failures)
+    return True
 
 
 def apart(home: Home, pair: ComparedPair) -> list[tuple[str, list[PartComparison]]]:
@@ -494,11 +498,9 @@ def _choice(home: Home, first: Run, second: Run) -> list[list[str]]:
     if first.method != second.method or not _comparable(first):
         return []
     first_models, second_models = models_of(home, first), models_of(home, second)
-    return (
-        [first_models, second_models]
-        if first_models and second_models and not set(first_models) & set(second_models)
-        else []
-    )
+    if first_models and second_models and not set(first_models) & set(second_models):
+        return [first_models, second_models]
+    return []
 
 
 class ComparedSample(NamedTuple):
@@ -645,7 +647,9 @@ def _table(kind: str, rows: Sequence[PartComparison], pair: ComparedPair) -> Tab
 
 def _size(part: PartComparison) -> float:
     """Return the negated size of a part's difference, which sorts large ones to the top."""
-    return 0.0 if part.difference is None else -abs(part.difference.mean)
+    if part.difference is None:
+        return 0.0
+    return -abs(part.difference.mean)
 
 
 def _noted(rows: Sequence[PartComparison]) -> list[Paragraph]:

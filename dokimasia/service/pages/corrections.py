@@ -46,7 +46,9 @@ def unsaved(home: Home, run: Run, sample: str, who: str) -> tuple[Unsaved, ...]:
     """Return a person's unsaved corrections of a sample."""
     path = draft_file(home.path, _item(run, sample), who)
     try:
-        return _ALL.validate_json(path.read_bytes()) if path.is_file() else ()
+        if path.is_file():
+            return _ALL.validate_json(path.read_bytes())
+        return ()
     except (FileNotFoundError, ValidationError):  # saved in the meantime, or damaged
         return ()
 

@@ -126,7 +126,9 @@ def describe_run(home: Home, waiting: Waiting) -> list[str]:
 
 
 def _open(home: Home, waiting: Waiting) -> list[OpenQuestion]:
-    return open_questions(home, run=waiting.run.id) if "question" in waiting.kinds else []
+    if "question" in waiting.kinds:
+        return open_questions(home, run=waiting.run.id)
+    return []
 
 
 def describe_items(home: Home, items: Sequence[Standing]) -> list[DescribedItem]:

@@ -140,7 +140,9 @@ def standing(service: Service, run: Run) -> dict[str, object]:
 
 def _as_sentence(reason: str) -> str:
     """Return a reason with a capital, unless it begins with a name."""
-    return f"The{reason[3:]}" if reason.startswith("the ") else reason
+    if reason.startswith("the "):
+        return f"The{reason[3:]}"
+    return reason
 
 
 def _data_page(service: Service, run: Run) -> str:

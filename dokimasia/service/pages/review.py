@@ -88,7 +88,9 @@ from dokimasia.storage.runs import Run
 
 def withdrawn(home: Home, run: Run, id: str) -> Standing | None:
     """Return a question that its run no longer asks; None for any other item."""
-    return standing(home, id) if id in withdrawn_items(home, run.id) else None
+    if id in withdrawn_items(home, run.id):
+        return standing(home, id)
+    return None
 
 
 def store_decision(
@@ -254,7 +256,9 @@ def _editor_values(home: Home, id: str, who: str, sentences: Sequence[str], dele
     ]
     if delete:
         return {"struck": set(delete), "draft": "" if lines == list(sentences) else "\n".join(lines)}
-    return {"struck": struck, "draft": ""} if only_struck else {"struck": set[int](), "draft": "\n".join(lines)}
+    if only_struck:
+        return {"struck": struck, "draft": ""}
+    return {"struck": set[int](), "draft": "\n".join(lines)}
 
 
 MOST_APART = 50
@@ -325,7 +329,9 @@ def undo_obstacle(home: Home, last: Decision | None, *, person: str) -> str:
     except InputError as problem:
         return str(problem)
     question = get_question(home, last.item) if checked_decision.item.kind == "question" else None
-    return "the run went on with this answer" if question is not None and question.used_at else ""
+    if question is not None and question.used_at:
+        return "the run went on with this answer"
+    return ""
 
 
 def counts(items: Sequence[Standing], who: str) -> list[dict[str, object]]:
@@ -690,4 +696,6 @@ def _age(since: str) -> str:
     hours = (datetime.now(UTC) - datetime.fromisoformat(since)).total_seconds() / 3600
     if hours < 1:
         return f"{max(1, round(hours * 60))} min"
-    return f"{round(hours)} h" if hours < 48 else f"{round(hours / 24)} days"
+    if hours < 48:
+        return f"{round(hours)} h"
+    return f"{round(hours / 24)} days"

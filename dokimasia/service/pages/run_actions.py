@@ -201,7 +201,9 @@ def _fork_refusal(method: AnyMethod, run: Run) -> str:
     """Return why a run cannot be forked; empty if it can."""
     if method.reruns.no_fork is not None:
         return f"{method.title[0].upper()}{method.title[1:]} cannot be forked: {as_on_pages(method.reruns.no_fork)}"
-    return "" if run.status == "done" else "Only a finished run can be forked."
+    if run.status == "done":
+        return ""
+    return "Only a finished run can be forked."
 
 
 @router.get("/delete")

@@ -75,7 +75,9 @@ def local_path(target: str) -> str:
         parts = urlsplit(target)
     except ValueError:
         return "/"
-    return target if plain and not parts.scheme and not parts.netloc else "/"
+    if plain and not parts.scheme and not parts.netloc:
+        return target
+    return "/"
 
 
 PATIENCE = 2.0

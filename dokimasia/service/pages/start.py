@@ -84,13 +84,17 @@ def _leader_names(best: Sequence[str]) -> str:
 def _figure(model: object, path: tuple[str, ...]) -> float | None:
     """Return a model's figure: for a share, the share itself, not the bound that thresholds use."""
     share = _number_at(model, (path[0], "share"))
-    return _number_at(model, path) if share is None else share
+    if share is None:
+        return _number_at(model, path)
+    return share
 
 
 def _number_at(value: object, path: tuple[str, ...]) -> float | None:
     for name in path:
         value = value.get(name) if isinstance(value, Mapping) else None
-    return float(value) if isinstance(value, int | float) else None
+    if isinstance(value, int | float):
+        return float(value)
+    return None
 
 
 router = APIRouter()
@@ -158,7 +162,9 @@ def _rows(service: Service, runs: Sequence[Run], *, wait: bool = False) -> list[
 
 def _most_items(run: Run) -> int:
     """Return the largest possible number of a run's items; 0 if its method does not count them."""
-    return Estimate.of_run(run).items if "estimate" in run.options else 0
+    if "estimate" in run.options:
+        return Estimate.of_run(run).items
+    return 0
 
 
 def _models_under_test(run: Run) -> Sequence[str]:

@@ -128,7 +128,9 @@ def _row_sentences(subject: str, row: ShownRow, rows: Sequence[ShownRow]) -> lis
     if family == "modes" and row.value("share of failed atoms"):
         whose = f"of {subject}" if subject else "of all models"
         form = f"{row.place('share of failed atoms')} fall under {{quote {row.table}:{row.number}.mode}}"
-        return [f"Of the failed atoms {whose}, {form}."] if bool(subject) == (row.table != family) else []
+        if bool(subject) == (row.table != family):
+            return [f"Of the failed atoms {whose}, {form}."]
+        return []
     if family == "pairs" and row.value("difference"):
         return _pair_sentence(row, rows)
     column, form = {
@@ -141,7 +143,9 @@ def _row_sentences(subject: str, row: ShownRow, rows: Sequence[ShownRow]) -> lis
             "Of the right answers of {model} that state reasons, {place} get one wrong.",
         ),
     }.get(family, ("", ""))
-    return [form.format(model=model, place=row.place(column))] if row.value(column) else []
+    if row.value(column):
+        return [form.format(model=model, place=row.place(column))]
+    return []
 
 
 def _pair_sentence(pair: ShownRow, rows: Sequence[ShownRow]) -> list[str]:

@@ -212,7 +212,9 @@ def _criterion_of_fact(fact: Fact, image: int, part: ImagePart, *, with_final: b
 
 def _anchor(box: Box | None, image: int, part: ImagePart) -> JsonValue:
     shown = None if box is None else box_in_part(box, part)
-    return "whole image" if shown is None else {"image": image, "box": [*shown]}
+    if shown is None:
+        return "whole image"
+    return {"image": image, "box": [*shown]}
 
 
 def _speaks_of(step: SceneStep, fact: Fact) -> bool:
@@ -383,7 +385,9 @@ def _solution_reply(
 
 def _wrong_answer(final: str, view: SceneView | None, choices: Sequence[str], draws: Draws) -> str:
     wrong = [choice for choice in choices if choice != final] or (list(view.question.wrong_answers) if view else [])
-    return draws.pick(wrong, "other") if wrong else "It cannot be told from the picture."
+    if wrong:
+        return draws.pick(wrong, "other")
+    return "It cannot be told from the picture."
 
 
 def _hidden_steps(profile: JudgeProfile, understood: UnderstoodPrompt, view: SceneView) -> list[SceneStep]:
@@ -471,5 +475,7 @@ def _spoil_reply(text: str, draws: Draws) -> str:
         return draws.pick(_NOISE, "chatter")
     if kind == "cut":
         bracket = text.rfind("[")
-        return text[:bracket] if bracket > 0 else text[: len(text) // 2]
+        if bracket > 0:
+            return text[:bracket]
+        return text[: len(text) // 2]
     return re.sub(r"[\[\]{}<>\d]", "", text)

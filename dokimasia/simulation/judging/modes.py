@@ -50,7 +50,9 @@ def planted_mode(capability: str, outcome: Literal["wrong", "hedged", "omitted"]
     if outcome == "hedged":
         return "hedging"
     if outcome == "omitted":
-        return "unseen" if category in _SEEN else "unreasoned"
+        if category in _SEEN:
+            return "unseen"
+        return "unreasoned"
     return _OF_PARENT.get(parent) or _OF_CATEGORY.get(category, "deriving")
 
 
@@ -219,4 +221,6 @@ def _code_line(
 
 
 def _quote(profile: JudgeProfile, number: int, quote: str, draws: Draws) -> str:
-    return INVENTED if draws.chance(profile.misquotes, "misquotes", number) else quote
+    if draws.chance(profile.misquotes, "misquotes", number):
+        return INVENTED
+    return quote

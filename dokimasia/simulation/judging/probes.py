@@ -171,7 +171,9 @@ def miss_rate(
 
 def _judged_count(paradigm: str, answer: str) -> int:
     """Return how many of the first images are to be examined closely."""
-    return 2 if answer == "image" and paradigm != "single" else 1
+    if answer == "image" and paradigm != "single":
+        return 2
+    return 1
 
 
 def _has_new_reference(inputs: Inputs, images: Sequence[JudgedImage]) -> bool:
@@ -358,7 +360,9 @@ def _preference(judge: JudgeProfile, setting: ProbeSetting, texts: Sequence[str]
         return 0
     marks = [f"{text}{[edit.words for edit in image.edits]}" for text, image in zip(texts, images, strict=True)]
     worse = int(unit_interval("taste", judge.name, *sorted(marks)) * 2)
-    return 1 if marks[0] == sorted(marks)[worse] else -1
+    if marks[0] == sorted(marks)[worse]:
+        return 1
+    return -1
 
 
 def _favours(judge: JudgeProfile, evaluator: str, text: str, other: str) -> bool:
@@ -433,7 +437,9 @@ def _justification_reply(judge: JudgeProfile, inputs: Inputs, draws: Draws) -> s
     words = wanted[0]["what"] if wanted else ""
     if draws.chance(judge.misreads, "misreads"):
         words = "" if words else inputs.justification.split("\n")[0][:200]
-    return f'Words: "{words}"\nVerdict: [[yes]]' if words else "Words: none\nVerdict: [[no]]"
+    if words:
+        return f'Words: "{words}"\nVerdict: [[yes]]'
+    return "Words: none\nVerdict: [[no]]"
 
 
 def _answered_anew(images: Sequence[JudgedImage]) -> str:

@@ -94,7 +94,9 @@ def is_forbidding(statement: str) -> bool:
 def demand_of(statement: str) -> Statement | None:
     """Return the single statement about the picture in a rubric, or None if it is worded differently."""
     demands = read_statements(_PREFIX.sub("", statement, count=1))
-    return demands[0] if len(demands) == 1 else None
+    if len(demands) == 1:
+        return demands[0]
+    return None
 
 
 def read_list(text: str) -> list[str]:
@@ -176,7 +178,9 @@ def _cross_check(judge: JudgeProfile, inputs: Inputs, draws: Draws, slip: Slip |
         lines[0] = lines[0].replace("passes: yes", "passes: partially").replace("passes: no", "passes: partially")
     elif slip == "out_of_range" and lines:
         lines.append(f"{len(lines) + 4} | passes: yes | atomic: yes | decidable: yes")
-    return "\n".join(lines) if slip != "wrong_group" else CHATTER
+    if slip != "wrong_group":
+        return "\n".join(lines)
+    return CHATTER
 
 
 def _word(yes: bool) -> str:
@@ -341,4 +345,6 @@ def _sentence_in(caption: str, statement: Statement) -> str:
     match = re.search(rf'\bThe {attribute} of the {subject} is "{value}"', caption, re.IGNORECASE)
     if match is None:
         return ""
-    return f"{match[0]}." if caption[match.end() :].startswith(".") else match[0]
+    if caption[match.end() :].startswith("."):
+        return f"{match[0]}."
+    return match[0]

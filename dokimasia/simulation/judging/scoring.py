@@ -135,7 +135,9 @@ _REASONS = {
 
 def score_reason(score: int | str) -> str:
     """Return a simulated judge's sentence on a score, or on a criterion that is `not stated`."""
-    return _REASONS[score] if isinstance(score, int) else "The response does not speak of the point."
+    if isinstance(score, int):
+        return _REASONS[score]
+    return "The response does not speak of the point."
 
 
 def same_answer(answer: str, reference: str, choices: list[str]) -> bool:

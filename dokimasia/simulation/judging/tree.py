@@ -195,7 +195,9 @@ def _best(sense: Sense, fitting: Iterable[str]) -> str:
 
 
 def _key(sense: Sense) -> Sense:
-    return sense if sense.planted is not None else Sense(None, _stem(sense.word))
+    if sense.planted is not None:
+        return sense
+    return Sense(None, _stem(sense.word))
 
 
 def _stem(word: str | None) -> str:
@@ -215,4 +217,6 @@ def _read_rows(text: str) -> list[ListedItem]:
 
 def _read_line(line: str) -> JsonValue:
     numbered = _NUMBERED.fullmatch(line)
-    return {"n": numbered[1], "text": numbered[2]} if numbered else read_json(line.strip().rstrip(","))
+    if numbered:
+        return {"n": numbered[1], "text": numbered[2]}
+    return read_json(line.strip().rstrip(","))

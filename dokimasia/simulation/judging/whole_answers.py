@@ -86,7 +86,9 @@ def response_worth(
         return min(1.0, len(content_words(response)) / 60)
     if draws.chance(profile.outcome_bias, "outcome", number):
         choices = read_choices(inputs.choices)
-        return LUCKY if same_answer(_final_answer_of(response), question.answer, choices) else UNLUCKY
+        if same_answer(_final_answer_of(response), question.answer, choices):
+            return LUCKY
+        return UNLUCKY
     scores = [
         planted_score(profile, statement_score(step.statement, response), 100 * number + position, draws)
         for position, step in enumerate(question.steps)
@@ -97,7 +99,9 @@ def response_worth(
 
 def _final_answer_of(response: str) -> str:
     finals = _FINAL.findall(response)
-    return finals[-1].strip() if finals else response.rpartition(FINAL)[2]
+    if finals:
+        return finals[-1].strip()
+    return response.rpartition(FINAL)[2]
 
 
 def _response_texts(inputs: Inputs) -> list[str]:
@@ -206,7 +210,9 @@ def impartial_verdict(ahead: int) -> int:
 def answer_worth(text: str) -> int:
     """Return the quality of an answer: its vivid lines, or, outside the planted world, a hash of its text."""
     planted = count_vivid_lines(text)
-    return int(4 * unit_interval("worth", text)) if planted is None else planted
+    if planted is None:
+        return int(4 * unit_interval("worth", text))
+    return planted
 
 
 def _factuality(profile: JudgeProfile, criteria: str, texts: tuple[str, str], draws: Draws) -> str:
@@ -223,4 +229,6 @@ def _factuality(profile: JudgeProfile, criteria: str, texts: tuple[str, str], dr
 
 def _overlap(criteria: str, text: str) -> float:
     wanted = set(content_words(criteria))
-    return len(wanted & set(content_words(text))) / len(wanted) if wanted else 1.0
+    if wanted:
+        return len(wanted & set(content_words(text))) / len(wanted)
+    return 1.0

@@ -222,7 +222,9 @@ def who_has_more(names: Sequence[str], counts: Sequence[int]) -> tuple[str, tupl
     first, second = (f"{name} holds more" for name in names)
     verdicts = (first, second) if counts[0] > counts[1] else (second, first)
     equal = "both hold equally many"
-    return (equal, (first, second)) if counts[0] == counts[1] else (verdicts[0], (verdicts[1], equal))
+    if counts[0] == counts[1]:
+        return (equal, (first, second))
+    return (verdicts[0], (verdicts[1], equal))
 
 
 Composition = tuple[str, list[SceneQuestion]]

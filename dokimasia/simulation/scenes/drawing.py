@@ -78,7 +78,9 @@ def tint(colour: Rgb, share: float) -> Rgb:
 def ink_on(ground: Rgb) -> Rgb:
     """Return a legible text colour on a ground."""
     red, green, blue = ground
-    return INK if 3 * red + 6 * green + blue > 1280 else PAPER
+    if 3 * red + 6 * green + blue > 1280:
+        return INK
+    return PAPER
 
 
 @lru_cache(maxsize=64)

@@ -186,7 +186,9 @@ def _draw_shapes(canvas: Canvas, cell: _Cell) -> None:
 
 def _shape_of(name: str) -> str:
     """Return the shape that represents a thing, always the same; a shape represents itself."""
-    return name if name in SHAPES else SHAPES[sum(map(ord, name)) % len(SHAPES)]
+    if name in SHAPES:
+        return name
+    return SHAPES[sum(map(ord, name)) % len(SHAPES)]
 
 
 def _write_words(canvas: Canvas, cell: _Cell, align: str, ink: Rgb) -> None:

@@ -67,7 +67,9 @@ class Signed(NamedTuple):
 
 
 def _plural(kind: str) -> str:
-    return f"{kind}es" if kind in ("bench", "bus") else f"{kind}s"
+    if kind in ("bench", "bus"):
+        return f"{kind}es"
+    return f"{kind}s"
 
 
 def _things(rng: Random, among: tuple[str, ...]) -> list[SceneThing]:

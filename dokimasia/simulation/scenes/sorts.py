@@ -114,7 +114,9 @@ class PictureSort(SortWording):
 
     def form(self, id: str) -> FactForm:
         """Return the form of the fact with an id."""
-        return self.facts[id] if id in self.facts else self.facts[kind_of(id)]
+        if id in self.facts:
+            return self.facts[id]
+        return self.facts[kind_of(id)]
 
 
 def places_of(id: str) -> list[int]:

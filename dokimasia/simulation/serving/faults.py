@@ -125,7 +125,9 @@ class Tries:
         fault = self._faults.for_try(key, attempt) if attempt < MOST_IN_A_ROW else None
         if fault is None:
             self._tries.pop(key, None)
-            return lasting if lasting in LASTING_FAULTS else None
+            if lasting in LASTING_FAULTS:
+                return lasting
+            return None
         self._tries[key] = attempt + 1
         return fault
 

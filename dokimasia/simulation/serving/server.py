@@ -115,7 +115,9 @@ def read_call(path: str, body: bytes, form: Mapping[str, object]) -> ReceivedCal
         return edits, {hashlib.sha256(image).hexdigest(): image}
     if path.endswith("/images/generations"):
         return read_image_generation(body), {}
-    return (read_embedding(body), {}) if path.endswith("/embeddings") else read_request(body)
+    if path.endswith("/embeddings"):
+        return (read_embedding(body), {})
+    return read_request(body)
 
 
 def decide(

@@ -107,7 +107,9 @@ def expected_chain_right(judge: JudgeProfile, pairs: Pairs, *, tools: bool = Fal
     small = [is_small(judge, step) for _, question in pairs for step in question.steps]
     if not small:
         raise ValueError("an expected share needs at least one question")
-    return 1.0 if tools else 1 - sum(small) / len(small)
+    if tools:
+        return 1.0
+    return 1 - sum(small) / len(small)
 
 
 def is_small(judge: JudgeProfile, step: SceneStep) -> bool:

@@ -187,7 +187,9 @@ def usable_hint_chance(peer: CandidateProfile) -> float:
 
 def guess_chance(question: SceneQuestion) -> float:
     """Return the probability that a random choice is right if the first answer is known to be wrong."""
-    return 1 / (len(question.choices) - 1) if question.choices else 0.0
+    if question.choices:
+        return 1 / (len(question.choices) - 1)
+    return 0.0
 
 
 def states_answer(question: SceneQuestion, step: SceneStep) -> bool:
@@ -205,7 +207,9 @@ def _any_of(chances: Sequence[float], count: int) -> float:
     for chance in chances:
         for size in range(count, 0, -1):
             sums[size] += sums[size - 1] * (1 - chance)
-    return 1 - sums[count] / comb(len(chances), count) if len(chances) >= count else 0.0
+    if len(chances) >= count:
+        return 1 - sums[count] / comb(len(chances), count)
+    return 0.0
 
 
 def _flipped(

@@ -136,7 +136,9 @@ def true_gated_score(text: str, must_right: Sequence[str], easy_wrong: Sequence[
     if not all(true_results(text, must_right)):
         return 0.0
     finer = true_results(text, easy_wrong)
-    return sum(finer) / len(finer) if finer else 1.0
+    if finer:
+        return sum(finer) / len(finer)
+    return 1.0
 
 
 def read_rubric(statement: str) -> tuple[str, str, str, bool]:

@@ -20,7 +20,9 @@ SHORT = 20_000
 
 def text_hash(text: str) -> str:
     """Return the hash of a text: SHA-256 of its UTF-8 bytes, 64 hexadecimal digits."""
-    return _short_hash(text) if len(text) <= SHORT else hashlib.sha256(text.encode()).hexdigest()
+    if len(text) <= SHORT:
+        return _short_hash(text)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 @lru_cache(maxsize=512)  # consecutive calls share instructions and questions

@@ -18,12 +18,16 @@ def pack(text: str) -> str | bytes:
     data = text.encode()
     stream = zlib.compressobj(_LEVEL, zlib.DEFLATED, _WINDOW, _MEMORY)
     packed = stream.compress(data) + stream.flush()
-    return packed if len(packed) < len(data) else text
+    if len(packed) < len(data):
+        return packed
+    return text
 
 
 def packed(text: str | bytes) -> str | bytes:
     """Return the stored form of a text that may already be packed."""
-    return text if isinstance(text, bytes) else pack(text)
+    if isinstance(text, bytes):
+        return text
+    return pack(text)
 
 
 def unpack(stored: object) -> str:

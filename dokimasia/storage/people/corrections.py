@@ -70,7 +70,9 @@ class Corrections(NamedTuple):
         if correction is None:
             return None
         was = correction.was
-        return correction if (was.judgement_id, was.final_id) == (judgement_id, final_id) else None
+        if (was.judgement_id, was.final_id) == (judgement_id, final_id):
+            return correction
+        return None
 
 
 def correction_events(home: Home, run_id: str) -> list[Correction]:

@@ -271,7 +271,9 @@ def refusal_of(connection: sqlite3.Connection, item: CheckItem, action: Action, 
 
 
 def _labelled_text(message: Message) -> str:
-    return f"Your earlier reply:\n{message.text}" if message.role == "assistant" else message.text
+    if message.role == "assistant":
+        return f"Your earlier reply:\n{message.text}"
+    return message.text
 
 
 def _text(home: Home, name: str) -> str:

@@ -87,4 +87,6 @@ def without_seal(row: Row) -> Row:
 
 def _as_read(value: object) -> object:
     """Return a value in its hashed form: SQLite does not distinguish 5.0, 5 and True."""
-    return int(value) if isinstance(value, bool) or (isinstance(value, float) and value.is_integer()) else value
+    if isinstance(value, bool) or (isinstance(value, float) and value.is_integer()):
+        return int(value)
+    return value
