@@ -35,7 +35,7 @@ def sample_mutants(count: int, seed: int) -> list[Mutant]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the score and the mutants that lived; return 1 if the tests fail without any fault."""
+    """Print the mutants that live, and the score at the end; return 1 if the tests fail without any fault."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.mutation", description=__doc__)
     parser.add_argument("--sample", type=int, default=100, help="mutants drawn from all that can be made")
     parser.add_argument("--seed", type=int, default=0, help="the same seed draws the same mutants of the same source")
@@ -50,18 +50,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("the tests of the statistics fail on the source as it is", file=sys.stderr)
         return 1
     mutants = sample_mutants(options.sample, options.seed)
+    alive: list[str] = []
     with ThreadPoolExecutor(options.workers) as pool:
-        noticed = list(pool.map(tests.notice, mutants))
-    killed = sum(noticed)
+        for mutant, noticed in zip(mutants, pool.map(tests.notice, mutants), strict=True):
+            if not noticed:
+                alive.append(f"{mutant.path.name}:{mutant.line}: {mutant.change}")
+                print(f"alive: {alive[-1]}", file=sys.stderr, flush=True)
+    killed = len(mutants) - len(alive)
     low, high = clopper_pearson(killed, len(mutants))
-    alive = [mutant for mutant, dead in zip(mutants, noticed, strict=True) if not dead]
     if options.json:
-        survivors = [f"{mutant.path.name}:{mutant.line}: {mutant.change}" for mutant in alive]
         score = {"killed": killed, "n": len(mutants), "score": killed / len(mutants), "interval": [low, high]}
-        print(json.dumps({**score, "seed": options.seed, "alive": survivors}, indent=2))
+        print(json.dumps({**score, "seed": options.seed, "alive": alive}, indent=2))
         return 0
-    for mutant in alive:
-        print(f"alive: {mutant.path.name}:{mutant.line}: {mutant.change}")
     print(
         f"mutation score of the statistics: {killed} of {len(mutants)} killed, {killed / len(mutants):.0%} "
         f"({low:.0%} to {high:.0%} at 95 %), seed {options.seed}, {time.perf_counter() - started:.0f} s"
