@@ -131,9 +131,8 @@ def forms_of(secret: str) -> set[str]:
     """Return the forms in which a secret may appear in a text.
 
     These are the secret itself, escaped for JSON, Python, HTML and URLs, and line by line; and the forms in which an
-    endpoint
-    may echo it: in base64 (also inside a longer text), in hexadecimal digits, with every character or every sign
-    percent-encoded, reversed, and, if it is long, each half.
+    endpoint may echo it: in base64 (also inside a longer text), in hexadecimal digits, with every character or every
+    sign percent-encoded, reversed, and, if it is long, each half.
     """
     texts = {secret} | {line.strip() for line in secret.splitlines() if len(line.strip()) >= 16}
     forms: set[str] = set()

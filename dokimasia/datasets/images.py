@@ -302,8 +302,7 @@ class ImageSource:
         """Return the only image below the folder with the base name of a path; None if there is none, or several.
 
         This way data and images uploaded from different folders still match. If the path names a folder, only an image
-        in a
-        folder of that name or next to the data counts: `val/1.png` is never taken for `train/1.png`.
+        in a folder of that name or next to the data counts: `val/1.png` is never taken for `train/1.png`.
         """
         folder, _, name = value.replace("\\", "/").casefold().rpartition("/")
         if Path(name).suffix not in EXTENSIONS:

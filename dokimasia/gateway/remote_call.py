@@ -60,10 +60,8 @@ class RemoteCall:
     `bearers` are the processes that made it; `reply` is the result from `sender`.
 
     While it waits for its `turn` at the endpoint, and the turn is near, one of the bearers is `allowed` to send it
-    ahead: as
-    soon as another of its calls there is answered, and in the place of that call. The driver learns of it with that
-    answer,
-    and passes the place on (`next`). So no place is idle while messages travel.
+    ahead: as soon as another of its calls there is answered, and in the place of that call. The driver learns of it
+    with that answer, and passes the place on (`next`). So no place is idle while messages travel.
     """
 
     kind: CallKind

@@ -73,8 +73,7 @@ class Breaker:
     """Decides whether requests may be sent to a model. A single outcome other than a refusal closes it again.
 
     It is open after `IN_A_ROW` consecutive refusals over at least `LEAST_SECONDS`. A burst of refusals, from an
-    endpoint
-    that is called too fast, does not open it: a per-minute limit lets something through within that time.
+    endpoint that is called too fast, does not open it: a per-minute limit lets something through within that time.
     """
 
     def __init__(self, *, clock: Clock = time.monotonic) -> None:

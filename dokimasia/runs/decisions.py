@@ -16,8 +16,7 @@ class DecidedAnswer(NamedTuple):
 
     An `undecided` answer, which no rule could settle and no judge was asked about, counts as not right.
     `unit` is what people label. `place` distinguishes the answer from others of its model: its sample, the number of
-    the
-    rubric from 1 (0 for the whole answer), and the repeat.
+    the rubric from 1 (0 for the whole answer), and the repeat.
     """
 
     unit: AnnotationUnit

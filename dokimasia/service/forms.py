@@ -300,8 +300,7 @@ async def find_faults(
     """Add all faults of a form by field, and return the message about faults that concern no field.
 
     The form is checked again without the fields known to be wrong, until nothing new is found. A fault that results
-    only
-    from leaving out such a field does not count: it concerns an empty field, and mentions one that was left out.
+    only from leaving out such a field does not count: it concerns an empty field, and mentions one that was left out.
 
     Args:
         groups: the form.

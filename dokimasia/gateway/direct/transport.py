@@ -48,10 +48,9 @@ class DirectTransport:
     """Sends calls directly to endpoints of the OpenAI format; implements `dokimasia.domain.ports.Transport`.
 
     It suits vLLM, SGLang, llama.cpp, Ollama, LM Studio and the like, and takes less than a tenth of LiteLLM's CPU time
-    per
-    call. It sends only the call: parameters are neither translated nor dropped. It follows no redirects, stores no
-    cookies,
-    and reads neither proxies nor keys from the environment: an endpoint behind a proxy needs the other transport.
+    per call. It sends only the call: parameters are neither translated nor dropped. It follows no redirects, stores no
+    cookies, and reads neither proxies nor keys from the environment: an endpoint behind a proxy needs the other
+    transport.
 
     The gateway limits concurrency; this transport does not limit connections.
     """

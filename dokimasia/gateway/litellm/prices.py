@@ -52,10 +52,8 @@ def list_price(model: str) -> ListPrice | None:
     """Return the listed price of a LiteLLM model name such as `openai/gpt-5`, or None if it is not listed.
 
     Discounts (batches, off-peak hours) and surcharges (audio, search) are not included. If reasoning tokens have their
-    own
-    rate, the output rate is the higher of the two. Image models have no price here: the list's text token rates are not
-    the
-    cost of an image.
+    own rate, the output rate is the higher of the two. Image models have no price here: the list's text token rates are
+    not the cost of an image.
     """
     entry = _entry(model)
     if entry is None or entry.get("mode") in _OF_IMAGES:

@@ -1,10 +1,8 @@
 """A simulated judge under test: it scores and compares answers, justifies itself, and reads others' justifications.
-
-Its findings follow only from the text and the picture, or from an edited picture's metadata. Each fault of an answer,
-by
-dimension, is permanently missed or noticed: the draw depends on judge, evaluator and the fault. So equal calls agree,
-both orders of a pair agree, and over many items the share equals the planted rate. `JudgeProfile` describes the planted
-habits and their order.
+ Its findings follow only from the text and the picture, or from an edited picture's metadata. Each fault of an answer,
+by dimension, is permanently missed or noticed: the draw depends on judge, evaluator and the fault. So equal calls
+agree, both orders of a pair agree, and over many items the share equals the planted rate. `JudgeProfile` describes the
+planted habits and their order.
 """
 
 import re

@@ -1,8 +1,6 @@
 """A simulated judge of whole answers: ratings, rankings, criteria from differences, and duels.
-
-In a duel its verdict first follows quality: better from one more vivid line, much better from four more. Then it moves
-a
-step towards the answer shown first at the rate `favours_first`, a step towards the longer one at the rate
+ In a duel its verdict first follows quality: better from one more vivid line, much better from four more. Then it moves
+a step towards the answer shown first at the rate `favours_first`, a step towards the longer one at the rate
 `favours_longer`, and a step in either direction, equally likely, at the rate `jitter`; no verdict leaves the scale.
 Scores of visual factuality follow the criteria alone, and miss by one point at the rate `jitter`.
 """

@@ -1,12 +1,10 @@
 """The truth to compare self-correction with: each arm's corrections, from the planted parameters alone.
-
-Nothing here draws, renders, reads a reply or averages measurements. A step of an answer is in one of three states,
+ Nothing here draws, renders, reads a reply or averages measurements. A step of an answer is in one of three states,
 right, hedged or missing (wrong or omitted); a round of feedback moves it from one to another with probabilities that
 follow from the definitions of `CandidateProfile` and `JudgeProfile`. They hold for one round, for scored judgements,
-for
-criteria that are the planted steps, for a faultless check of final answers, and if no leaking hint gets through. A step
-that states the whole answer is never named; an answer with only such failed steps is left unchanged, and excluded. Of
-the other failed steps a half, rounded down, is withheld at random.
+for criteria that are the planted steps, for a faultless check of final answers, and if no leaking hint gets through. A
+step that states the whole answer is never named; an answer with only such failed steps is left unchanged, and excluded.
+Of the other failed steps a half, rounded down, is withheld at random.
 """
 
 import re
