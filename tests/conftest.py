@@ -5,7 +5,9 @@ import gc
 import os
 import resource
 import socket
+import sys
 from collections.abc import Generator
+from contextlib import ExitStack
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -66,7 +68,21 @@ def pytest_runtest_protocol() -> Generator[None, object, object]:
         return_freed_memory()
         _searched["at"] = resident()
     gc.freeze()
+    begin_endless_run()
     return result
+
+
+def begin_endless_run() -> None:
+    """Begin a run that lasts to the end, once graphs are loaded: a first run counts what is left out, which takes 10 ms."""
+    executor = sys.modules.get("dokimasia.graphs.executor")
+    if executor is not None and not _searched["runs"]:
+        _searched["runs"] = 1
+        _endless_run.enter_context(executor.reduced_gc())
+
+
+def pytest_sessionfinish() -> None:
+    """End the endless run."""
+    _endless_run.close()
 
 
 def resident() -> int:
@@ -78,7 +94,8 @@ def resident() -> int:
     return int(pages) * resource.getpagesize()
 
 
-_searched = {"at": resident()}
+_searched = {"at": resident(), "runs": 0}
+_endless_run = ExitStack()
 
 
 def return_freed_memory() -> None:
