@@ -71,13 +71,15 @@ class Connection:
             if not token.isascii() or not token.isprintable() or " " in token:
                 raise ConfigError("the token is no token: it has characters that no header can carry")
             headers["authorization"] = f"Bearer {token}"
+        local = parts.hostname in {"127.0.0.1", "localhost", "::1"}
         self._http = httpx.Client(
             base_url=self.url,
             headers=headers,
             cookies={"dokimasia_who": quote(who)} if who else None,
             timeout=httpx.Timeout(timeout, connect=10.0),
             transport=transport,
-            trust_env=urlsplit(url).hostname not in {"127.0.0.1", "localhost", "::1"},
+            trust_env=not local,
+            verify=parts.scheme == "https" or not local,  # without TLS the certificates of authorities are not loaded
         )
         self._answered = False
         self._warned = False
