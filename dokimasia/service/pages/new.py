@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from itertools import islice
 from pathlib import Path
 from typing import Annotated, NamedTuple, TypeVar
 
@@ -14,18 +13,13 @@ from fastapi.responses import RedirectResponse, Response
 from pydantic import Field, JsonValue
 from starlette.concurrency import run_in_threadpool
 
-from dokimasia.datasets import Problem, open_dataset, parse_mapping
-from dokimasia.domain.sample import Sample
-from dokimasia.domain.wording import has_or_have
 from dokimasia.errors import ConfigError, InputError
-from dokimasia.report.figures import several
-from dokimasia.report.thumbnails import SHARE, Picture, picture
 from dokimasia.runs.catalogue import OWN, method_named, plugin_methods
 from dokimasia.runs.estimate import Estimate, ModelEstimate
 from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.preview import check_keys
 from dokimasia.runs.requests import RunRequest, option_of
-from dokimasia.runs.samples import bring_reader
+from dokimasia.service.data_preview import IMAGES, DataPreview, preview_data
 from dokimasia.service.drawing import page
 from dokimasia.service.forms import (
     FieldGroup,
@@ -38,14 +32,12 @@ from dokimasia.service.forms import (
     texts_of,
     values_of,
 )
-from dokimasia.service.pages.data import IMAGES
 from dokimasia.service.request_parsing import example_of, leaves, read_request
 from dokimasia.service.routes.starting import known_method
 from dokimasia.service.state import Reader, Service, Starter, TheService
 from dokimasia.service.suggestions import SIMULATED_SIGHT, fault_of_model, suggestions_of
 from dokimasia.service.uploads import RUN, RequestFiles
 from dokimasia.service.wording import as_on_pages
-from dokimasia.storage.content.blobs import MemoryBlobs
 from dokimasia.storage.naming import resolve_run
 from dokimasia.storage.runs import list_runs
 
@@ -54,9 +46,6 @@ router = APIRouter()
 MISSING_FILE = Path("/dev/null/data.jsonl")
 """Takes the place of data that a form lacks, so that the rest of it can be checked; it cannot exist."""
 
-SHOWN_SAMPLES = 6
-SHOWN_FAULTS = 50
-SHOWN_LINES = 10
 CHOSEN = "data_file"
 """The field of the buttons that choose one data file of an upload."""
 
@@ -89,25 +78,6 @@ class PreviewedRun(Estimate, extra="ignore"):
     missing: str = ""
     bound: ModelEstimate = Field(default=ModelEstimate(cost=0.0), validation_alias="undecided")
     spared: int = Field(default=0, validation_alias="in_ledger")
-
-
-@dataclass
-class DataPreview:
-    """The first samples of a data set, and its faults.
-
-    Attributes:
-        problem: why it is not a data set.
-        samples: the first samples, each with its pictures and its question.
-        faults: messages about unusable samples.
-        missing: the number of samples that name an image that does not exist.
-        unasked: the message about samples without a question.
-    """
-
-    problem: str = ""
-    samples: list[tuple[Sample, list[Picture], str]] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
-    missing: int = 0
-    unasked: str = ""
 
 
 @dataclass(kw_only=True)
@@ -335,76 +305,17 @@ def _form(
 
 def _preview_data(request: Mapping[str, JsonValue], places: RequestFiles, labels: Mapping[str, str]) -> DataPreview:
     """Return a preview of the data that a form names: the first samples and faults, or why it is not a data set."""
-    blobs = MemoryBlobs()
     data = str(request.get("data") or "")
     if not data:
         return DataPreview("Name a data set first, or upload one.")
-    preview = DataPreview()
-    unasked: Counter[str] = Counter()
-    problems: list[Problem] = []
-    try:
-        path: Path = places.file(data, "data")
-        bring_reader(path)
-        prompt = str(request.get("prompt") or "")
-        mapping = parse_mapping([str(text) for text in leaves(request.get("columns", []))])
-        limit = SHOWN_SAMPLES
-        if isinstance(chosen_limit := request.get("limit"), int):
-            limit = min(limit, chosen_limit)
-        dataset = open_dataset(path, mapping=mapping, blobs=blobs, need_prompt=False, prompt=prompt or "–", limit=limit)
-        for sample in islice(dataset, SHOWN_FAULTS):
-            if isinstance(sample, Problem):
-                problems.append(sample)
-                preview.missing += sample.kind == "image-missing"
-                continue
-            pictures = [
-                picture(blobs.get(image.sha256), image.sha256, (image.width, image.height), share=SHARE // 4)
-                for image in sample.images[:3]
-            ]
-            if not prompt and sample.prompt == "–":
-                unasked.update(["", *sample.meta])
-            prompt_shown = "" if sample.prompt == "–" else sample.prompt
-            preview.samples.append((sample, pictures, prompt_shown))
-        if (
-            any(problem.line for problem in problems) and not preview.samples and not prompt
-        ):  # lines without an id may lack a question, too
-            read_again = islice(open_dataset(path, mapping=mapping, blobs=blobs, limit=limit), SHOWN_FAULTS)
-            problems = [problem for problem in read_again if isinstance(problem, Problem)]
-        preview.faults = [as_on_pages(places.shortened(fault), labels) for fault in _fault_messages(problems)]
-    except InputError as problem:
-        preview.problem = as_on_pages(places.shortened(str(problem)).removeprefix("data: "), labels)
-    if unasked:
-        preview.unasked = _missing_question_message(unasked.pop(""), sorted(unasked))
-    return preview
-
-
-def _fault_messages(problems: Sequence[Problem]) -> list[str]:
-    """Return the messages about faults in data; a fault of several lines is reported once."""
-    groups: dict[str, list[Problem]] = {}
-    for problem in problems:
-        groups.setdefault(str(problem.message).partition(": ")[2] if problem.line else str(problem.message), []).append(
-            problem
-        )
-    messages: list[str] = []
-    for first, *others in groups.values():
-        message = str(first.message)
-        if others:
-            message += f" The same is wrong with {_lines([problem.line for problem in others])}."
-        messages.append(message)
-    return messages
-
-
-def _lines(numbers: Sequence[int]) -> str:
-    first_numbers = ", ".join(map(str, numbers[:SHOWN_LINES]))
-    rest = f" and {len(numbers) - SHOWN_LINES} more" if len(numbers) > SHOWN_LINES else ""
-    return f"line{'' if len(numbers) == 1 else 's'} {first_numbers}{rest}"
-
-
-def _missing_question_message(count: int, others: list[str]) -> str:
-    """Return the message about samples without a question, with the names of their other fields."""
-    hint = f" Among its other fields ({', '.join(others[:8])}) may be the question: call it prompt." if others else ""
-    return (
-        f"{several(count, 'sample')} {has_or_have(count)} no question.{hint} "
-        "A question for all can be written into the field Prompt."
+    limit = request.get("limit")
+    return preview_data(
+        places,
+        data,
+        labels,
+        prompt=str(request.get("prompt") or ""),
+        columns=[str(text) for text in leaves(request.get("columns", []))],
+        limit=limit if isinstance(limit, int) else None,
     )
 
 
