@@ -137,6 +137,27 @@ async def test_faults_of_the_data_are_shown_with_all_others(at_work: Working) ->
     assert "an arena is of 3 models or more" in beside["models"]
 
 
+async def test_tree_name_and_data_are_corrected_in_one_round(at_work: Working) -> None:
+    """A tree that does not exist, a name that is taken and unreadable data are said together; what was typed stays."""
+    kept = await uploaded(at_work, packed="colours.zip", **{"data.jsonl": lines(), **IMAGES})
+    asked = {"data": kept["called"], "models": "sim/strong", "judge": "sim/judge", "name": "taken"}
+    begun = await at_work.client.post("/new/evaluate", data={**asked, "do": "start"}, headers=BROWSER)
+    await at_work.ended(begun.headers["location"].rpartition("/")[2])
+    wrong = {**asked, "models": "sim/weak", "tree": "nowhere", "max_cost": "-1"}
+    for do in ("start", "estimate"):
+        page = (await at_work.client.post("/new/evaluate", data={**wrong, "do": do}, headers=BROWSER)).text
+        assert set(faults(page)) == {"tree", "max_cost", "name"}
+        assert 'value="nowhere"' in page
+        assert 'value="taken"' in page
+        assert str(at_work.service.home.path) not in page
+    page = (await at_work.client.post("/new/evaluate", data={**wrong, "data": "upload:no"}, headers=BROWSER)).text
+    assert set(faults(page)) == {"data", "tree", "max_cost", "name"}
+    page = (await at_work.client.post("/new/evaluate", data={**asked, "max_cost": "-1"}, headers=BROWSER)).text
+    assert set(faults(page)) == {"max_cost"}, "the run itself may keep its name"
+    page = (await at_work.client.post("/new/diagnosis", data={"run": "no-run", "tree": "no-tree"}, headers=BROWSER)).text
+    assert set(faults(page)) == {"run", "tree", "judge"}
+
+
 async def test_missing_images_are_named_on_the_page_of_data(at_work: Working) -> None:
     """A data set says at once which of its images are missing and what to upload; a complete one says nothing."""
     incomplete = await uploaded(at_work, **{"data.jsonl": lines(), "images/red.png": png("red")})

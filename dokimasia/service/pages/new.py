@@ -13,7 +13,7 @@ from fastapi.responses import RedirectResponse, Response
 from pydantic import Field, JsonValue
 from starlette.concurrency import run_in_threadpool
 
-from dokimasia.errors import ConfigError, InputError
+from dokimasia.errors import ConfigError, InputError, NotFound
 from dokimasia.runs.catalogue import OWN, method_named, plugin_methods
 from dokimasia.runs.estimate import Estimate, ModelEstimate
 from dokimasia.runs.method import AnyMethod
@@ -38,8 +38,9 @@ from dokimasia.service.state import Reader, Service, Starter, TheService
 from dokimasia.service.suggestions import SIMULATED_SIGHT, fault_of_model, suggestions_of
 from dokimasia.service.uploads import RUN, RequestFiles
 from dokimasia.service.wording import as_on_pages
-from dokimasia.storage.naming import resolve_run
+from dokimasia.storage.naming import check_name, resolve_run
 from dokimasia.storage.runs import list_runs
+from dokimasia.storage.trees.versions import resolve_tree
 
 router = APIRouter()
 
@@ -183,8 +184,11 @@ async def filled(request: Request, service: TheService, person: Starter, method:
         return await run_in_threadpool(_form, request, service, definition, groups, values, reply)
     faults |= await run_in_threadpool(unknown_models, service, groups, fields)
 
+    described = ""
+
     async def preview(checked_request: RunRequest) -> None:
-        await service.runner.preview(definition.name, checked_request)
+        nonlocal described
+        described = str((await service.runner.preview(definition.name, checked_request))["run"])
 
     check = checker_of(service, definition.request, groups, fields, places, preview)
     try:
@@ -198,9 +202,15 @@ async def filled(request: Request, service: TheService, person: Starter, method:
             reply.estimate = _estimate(
                 await service.runner.preview(definition.name, checked_request), service, labels_of(groups)
             )
+            described = reply.estimate.run
             reply.command = places.shortened(checked_request.as_command(called=True))
     except InputError as problem:
         reply.problem = await find_faults(groups, values, faults, message_of(service, places, problem), check)
+    if "name" not in faults:
+        faults |= taken_name(service, groups, fields, run=described)
+    if faults or reply.problem:  # which may have hidden what is wrong with a tree
+        for name, fault in (await run_in_threadpool(_unknown_trees, service, groups, fields)).items():
+            faults.setdefault(name, fault)
     return await run_in_threadpool(_form, request, service, definition, groups, values, reply)
 
 
@@ -238,9 +248,31 @@ def checker_of(
     return check
 
 
+def taken_name(
+    service: Service, groups: Sequence[FieldGroup], fields: Mapping[str, JsonValue], *, run: str, suffix: str = ""
+) -> dict[str, str]:
+    """Return the fault of the field `name` if another run has the name that a form gives, by field.
+
+    Args:
+        service: the service.
+        groups: the form.
+        fields: the entered values, as JSON.
+        run: the id of the run that the form describes; empty while its faults leave it unknown.
+        suffix: what is added to the name.
+    """
+    name = fields.get("name")
+    if not isinstance(name, str) or not name or fields.get("force"):
+        return {}
+    try:
+        check_name(service.home, run, name + suffix)
+    except InputError as problem:
+        return {"name": as_on_pages(str(problem), labels_of(groups))}
+    return {}
+
+
 def message_of(service: Service, places: RequestFiles, problem: InputError) -> str:
     """Return the message of an error without secrets and paths, and with advice if images are missing."""
-    sentence = service.redact(places.shortened(str(problem)))
+    sentence = service.redact(places.shortened(str(problem))).replace(str(service.home.path), "this service")
     return f"{sentence}\n{IMAGES}" if NO_IMAGE in sentence else sentence
 
 
@@ -252,6 +284,19 @@ def unknown_models(service: Service, groups: Sequence[FieldGroup], request: Mapp
             names = map(str, leaves(request.get(control.name, ())))
             if sentences := list(filter(None, (fault_of_model(service, name) for name in dict.fromkeys(names)))):
                 faults[control.name] = "\n".join(sentences)
+    return faults
+
+
+def _unknown_trees(service: Service, groups: Sequence[FieldGroup], request: Mapping[str, JsonValue]) -> dict[str, str]:
+    """Return the faults of the trees that a form names, by field."""
+    faults: dict[str, str] = {}
+    for control in (control for group in groups for control in group.controls if control.offers == "trees"):
+        if name := request.get(control.name):
+            try:
+                resolve_tree(service.home, str(name))
+            except NotFound as problem:
+                sentence = str(problem).replace(str(service.home.path), "this service")
+                faults[control.name] = as_on_pages(sentence, labels_of(groups))
     return faults
 
 
