@@ -154,7 +154,9 @@ async def test_tree_name_and_data_are_corrected_in_one_round(at_work: Working) -
     assert set(faults(page)) == {"data", "tree", "max_cost", "name"}
     page = (await at_work.client.post("/new/evaluate", data={**asked, "max_cost": "-1"}, headers=BROWSER)).text
     assert set(faults(page)) == {"max_cost"}, "the run itself may keep its name"
-    page = (await at_work.client.post("/new/diagnosis", data={"run": "no-run", "tree": "no-tree"}, headers=BROWSER)).text
+    page = (
+        await at_work.client.post("/new/diagnosis", data={"run": "no-run", "tree": "no-tree"}, headers=BROWSER)
+    ).text
     assert set(faults(page)) == {"run", "tree", "judge"}
 
 
