@@ -37,7 +37,7 @@ from dokimasia.service.routing import Reading, Starting
 from dokimasia.service.state import Reader, Service, Starter, TheService
 from dokimasia.service.suggestions import suggestions_of
 from dokimasia.service.uploads import RequestFiles
-from dokimasia.service.wording import as_on_pages
+from dokimasia.service.wording import as_on_pages, paragraphs_on_page
 from dokimasia.storage.runs import AT_WORK
 
 router = APIRouter()
@@ -186,13 +186,13 @@ def _form(
     preview: CheckPreview | None = None,
 ) -> Response:
     labels = labels_of(groups)
-    first, *paragraphs = as_on_pages((JudgeCheckRequest.__doc__ or "").strip(), labels).split("\n\n")
+    first, *paragraphs = paragraphs_on_page(JudgeCheckRequest.__doc__ or "", labels)
     return page(
         request,
         "judge_check_new.html",
         status=422 if faults or problem else 200,
-        about=" ".join(first.split()),
-        more=[" ".join(paragraph.split()) for paragraph in paragraphs],
+        about=first,
+        more=paragraphs,
         groups=groups,
         values=values,
         faults=faults or {},

@@ -37,7 +37,7 @@ from dokimasia.service.routes.starting import known_method
 from dokimasia.service.state import Reader, Service, Starter, TheService
 from dokimasia.service.suggestions import SIMULATED_SIGHT, fault_of_model, suggestions_of
 from dokimasia.service.uploads import RUN, RequestFiles
-from dokimasia.service.wording import as_on_pages
+from dokimasia.service.wording import as_on_pages, paragraphs_on_page
 from dokimasia.storage.naming import check_name, resolve_run
 from dokimasia.storage.runs import list_runs
 from dokimasia.storage.trees.versions import resolve_tree
@@ -325,8 +325,7 @@ def _form(
     status: int = 0,
 ) -> Response:
     labels = labels_of(groups)
-    paragraphs = as_on_pages((method.request.__doc__ or "").strip(), labels).split("\n\n")
-    first, *others = (" ".join(paragraph.split()) for paragraph in paragraphs)
+    first, *others = paragraphs_on_page(method.request.__doc__ or "", labels)
     if method.name in OWN:
         first, others = OWN[method.name].help, [first, *others]
     return page(
