@@ -25,7 +25,7 @@ from tests.service.browser.looking import (
 )
 from tests.service.waiting import Waits
 
-PAGES = ("/", "/?q=nothing", "/new", "/new/evaluate", "/new/filter", "/new/tree", "/settings", "/nowhere")
+PAGES = ("/", "/?q=nothing", "/new", "/new/evaluate", "/new/filter", "/new/tree", "/settings", "/spending", "/nowhere")
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -59,7 +59,7 @@ def test_tables_are_read_on_a_phone_without_scrolling_sideways(waiting: Waits) -
     """Lists of runs, trees, reviews and models, and the verdict on a judge, fit a phone."""
     verdict = f"/judge-checks/verdict?name={JUDGE}&run={waiting.runs['probe']}"
     with serving(waiting.home) as site:
-        for path in ("/compare", "/board", "/trees", "/review", "/models", "/data", verdict):
+        for path in ("/compare", "/board", "/trees", "/review", "/models", "/data", "/spending", verdict):
             assert_no_table_scrolls(site, path)
 
 
