@@ -133,7 +133,19 @@ class RunEngine:
             InputError: see `submit`.
         """
         async with self._accepting:
-            return await asyncio.to_thread(preview, method_named(method), request, settings=self._settings)
+            previewed = await asyncio.to_thread(preview, method_named(method), request, settings=self._settings)
+        self._check_previewed(previewed)
+        return previewed
+
+    def _check_previewed(self, previewed: Mapping[str, object]) -> None:
+        """Refuse a preview of a run that a start would refuse for its models; a run that is done asks none.
+
+        Raises:
+            ConfigError: a model is not permitted.
+        """
+        models = previewed.get("models")
+        if isinstance(models, Mapping) and previewed.get("status") != "done":
+            self._allowances.check_models(self._settings, [str(name) for name in models])
 
     async def resume(
         self,
@@ -183,7 +195,9 @@ class RunEngine:
         kinds = retryable(",".join(retry)) if retry else ()
         async with self._accepting:
             checked = await asyncio.to_thread(checked_changes, run, changes)
-            return await preview_resume(self._home, run, settings=self._settings, changes=checked, retry=kinds)
+            previewed = await preview_resume(self._home, run, settings=self._settings, changes=checked, retry=kinds)
+        self._check_previewed(previewed)
+        return previewed
 
     async def fork(self, run: Run, request: ForkRequest, *, payer: str = "") -> Run:
         """Put a fork of a run, which repeats it with changes, into the queue; `payer`: see `submit`.
@@ -212,7 +226,9 @@ class RunEngine:
             InputError: see `fork`.
         """
         async with self._accepting:
-            return (await self._prepare_fork(run, request)).preview
+            previewed = (await self._prepare_fork(run, request)).preview
+        self._check_previewed(previewed)
+        return previewed
 
     async def _prepare_fork(self, run: Run, request: ForkRequest, transports: Collection[str] = ()) -> PreparedFork:
         """Prepare a fork in a thread with its own loop, as for a new request."""
