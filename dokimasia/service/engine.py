@@ -38,6 +38,10 @@ ACCEPTED_AT_ONCE = 2
 """The maximum number of requests read and checked at the same time, since a large data file keeps a processor busy."""
 
 
+PREVIEWED_AT_ONCE = 2
+"""The maximum number of dry runs at the same time; they wait for each other, and hold up no run that is started."""
+
+
 class RunEngine:
     """Runs in one open home, which the caller closes. Methods raise the errors that the command line would print.
 
@@ -74,6 +78,7 @@ class RunEngine:
         self._home = home
         self._transports = dict(transports or {})
         self._accepting = asyncio.Semaphore(ACCEPTED_AT_ONCE)
+        self._previewing = asyncio.Semaphore(PREVIEWED_AT_ONCE)
         self.queue = Queue(
             settings,
             home,
@@ -132,7 +137,7 @@ class RunEngine:
         Raises:
             InputError: see `submit`.
         """
-        async with self._accepting:
+        async with self._previewing:
             previewed = await asyncio.to_thread(preview, method_named(method), request, settings=self._settings)
         self._check_previewed(previewed)
         return previewed
@@ -193,7 +198,7 @@ class RunEngine:
         """
         run = get_run(self._home, run.id)
         kinds = retryable(",".join(retry)) if retry else ()
-        async with self._accepting:
+        async with self._previewing:
             checked = await asyncio.to_thread(checked_changes, run, changes)
             previewed = await preview_resume(self._home, run, settings=self._settings, changes=checked, retry=kinds)
         self._check_previewed(previewed)
@@ -225,7 +230,7 @@ class RunEngine:
         Raises:
             InputError: see `fork`.
         """
-        async with self._accepting:
+        async with self._previewing:
             previewed = (await self._prepare_fork(run, request)).preview
         self._check_previewed(previewed)
         return previewed
