@@ -7,7 +7,7 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from dokimasia.operations.operation import RequestRefused
-from dokimasia.runs.catalogue import method_named
+from dokimasia.runs.requests import DataRequest
 from dokimasia.service.data_preview import IMAGES, OTHER_FILES, DataCheck, preview_data
 from dokimasia.service.drawing import page
 from dokimasia.service.forms import groups_of, labels_of
@@ -106,9 +106,8 @@ def _as_on_pages(check: DataCheck, labels: Mapping[str, str]) -> DataCheck:
 
 
 def _labels() -> Mapping[str, str]:
-    """Return the labels of the form of an evaluation, in which the faults of data are worded."""
-    method = method_named("evaluate")
-    return labels_of(groups_of(method.request, method.scores.unmeasured))
+    """Return the labels of the fields of data in forms, in which the faults of data are worded."""
+    return labels_of(groups_of(DataRequest))
 
 
 @router.post("/{id}/rename")

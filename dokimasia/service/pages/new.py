@@ -188,7 +188,7 @@ async def filled(request: Request, service: TheService, person: Starter, method:
 
     async def preview(checked_request: RunRequest) -> None:
         nonlocal described
-        described = str((await service.runner.preview(definition.name, checked_request))["run"])
+        described = str((await service.runner.preview(definition.name, checked_request)).get("run", ""))
 
     check = checker_of(service, definition.request, groups, fields, places, preview)
     try:
