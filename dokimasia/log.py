@@ -10,10 +10,13 @@ import json
 import logging
 import re
 import sys
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
+from html.entities import html5
 from pathlib import Path
-from typing import Any
+from string import ascii_uppercase
+from typing import Any, NamedTuple
 from urllib.parse import quote, quote_plus
 
 import structlog
@@ -29,6 +32,9 @@ _CONTROLS = re.compile(
 which cannot be encoded."""
 SHORTEST_SECRET = 6
 """The minimum length of a known secret; a shorter value is redacted only if it looks like a key."""
+
+SHORTEST_RESPELLED = 8
+"""The minimum length of a secret that is found in other cases and with its characters escaped."""
 
 LONG_SECRET = 20
 """The length of a known secret from which each half of it is a secret too."""
@@ -115,6 +121,7 @@ class Redactor:
         self.ignored = sum(1 for secret in self._values if 0 < len(secret) < SHORTEST_SECRET)
         forms = {form for secret in self._values if len(secret) >= SHORTEST_SECRET for form in forms_of(secret)}
         self._known = sorted(forms, key=lambda form: (-len(form), form))
+        self._respelled = RespelledSecrets(self._values)
 
     def __call__(self, text: str) -> str:
         """Return the text with every secret replaced by `[redacted]`."""
@@ -122,9 +129,8 @@ class Redactor:
             form
         ) in self._known:  # one search per form: many times faster on long replies than one expression of all forms
             text = text.replace(form, REDACTED)
-        if self._patterns:
-            return _KEY_LIKE.sub(REDACTED, text)
-        return text
+        text = self._respelled.replaced(text, REDACTED)
+        return _KEY_LIKE.sub(REDACTED, text) if self._patterns else text
 
 
 def forms_of(secret: str) -> set[str]:
@@ -145,6 +151,134 @@ def forms_of(secret: str) -> set[str]:
     return forms
 
 
+class RespelledSecrets:
+    """Finds secrets in any case, whose characters may be escaped in any mixture.
+
+    Escapes are those of HTML (`&#45;`, `&#x2d;`, `&amp;`), of JSON and Python (`\\u002d`, `\\x2d`), and of addresses (`%2d`).
+    The time is linear in the length of a text.
+
+    Args:
+        secrets: the secrets; those under eight characters are ordinary words in other cases, and are not searched for.
+    """
+
+    def __init__(self, secrets: Iterable[str]) -> None:
+        spellings: set[str] = set()
+        for secret in secrets:
+            if len(secret) < SHORTEST_RESPELLED:
+                continue
+            spellings |= {part.lower() for part in (secret, secret[::-1], *_halves(secret))}
+        self._spellings = sorted(spellings, key=lambda spelling: (-len(spelling), spelling))
+
+    def replaced(self, text: str, replacement: str) -> str:
+        """Return a text with the secrets replaced; the same text if there is none."""
+        if not self._spellings:
+            return text
+        spans = self._spans(_same_length_lower(text))
+        if any(sign in text for sign in "\\&%"):
+            plain, sources = _without_escapes(text)
+            starts = [source.plain for source in sources]
+            for start, end in self._spans(_same_length_lower(plain)):
+                first = sources[bisect_right(starts, start) - 1]
+                last = sources[bisect_right(starts, end - 1) - 1]
+                spans.append((first.place_of(start), last.end_of(end)))
+        if not spans:
+            return text
+        pieces: list[str] = []
+        position = 0
+        for start, end in sorted(spans):
+            if start >= position:
+                pieces += [text[position:start], replacement]
+            position = max(position, end)
+        return "".join((*pieces, text[position:]))
+
+    def _spans(self, lower: str) -> list[tuple[int, int]]:
+        spans: list[tuple[int, int]] = []
+        for spelling in self._spellings:
+            start = lower.find(spelling)
+            while start >= 0:
+                spans.append((start, start + len(spelling)))
+                start = lower.find(spelling, start + len(spelling))
+        return spans
+
+
+class _Source(NamedTuple):
+    """A part of a text without escapes: where it begins there and in the text, and the length of its escape; 0 for none."""
+
+    plain: int
+    text: int
+    escape: int
+
+    def place_of(self, plain: int) -> int:
+        """Return the place in the text of a place in this part."""
+        return self.text if self.escape else self.text + plain - self.plain
+
+    def end_of(self, plain: int) -> int:
+        """Return the place in the text at which a stretch ends that ends at a place in this part."""
+        return self.text + (self.escape or plain - self.plain)
+
+
+_ESCAPE = re.compile(
+    r"""
+    (?<!\\) \\+ (?: u ([0-9a-f]{4}) | u \{ 0{0,8} ([0-9a-f]{1,6}) \} | x ([0-9a-f]{2}) )
+    | & (?: amp; ){0,4} \# 0* ([0-9]{1,7}) ;?
+    | & (?: amp; ){0,4} \#x 0* ([0-9a-f]{1,6}) ;?
+    | % (?: 25 ){0,4} ([0-9a-f]{2})
+    | & ([a-z]{2,24}) ;
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+"""An escaped character: its code in one of the groups 1 to 6, the fourth of which is decimal, or its name in HTML."""
+
+_DECIMAL, _NAME = 4, 7
+
+
+def _without_escapes(text: str) -> tuple[str, list[_Source]]:
+    """Return a text with its escaped characters in plain, and the parts that it is made of."""
+    pieces: list[str] = []
+    sources: list[_Source] = []
+    plain = position = 0
+    for match in _ESCAPE.finditer(text):
+        character = _character(match)
+        if not character:
+            continue
+        before = text[position : match.start()]
+        if before:
+            sources.append(_Source(plain, position, 0))
+        plain += len(before)
+        sources.append(_Source(plain, match.start(), len(match[0])))
+        plain += len(character)
+        pieces += [before, character]
+        position = match.end()
+    if position < len(text) or not sources:
+        sources.append(_Source(plain, position, 0))
+    pieces.append(text[position:])
+    return "".join(pieces), sources
+
+
+def _character(escape: re.Match[str]) -> str:
+    """Return the character that an escape stands for; empty if it stands for none."""
+    group = escape.lastindex or _NAME
+    if group == _NAME:
+        return html5.get(f"{escape[_NAME]};", "")
+    code = int(escape[group], 10 if group == _DECIMAL else 16)
+    return chr(code) if code <= sys.maxunicode else ""
+
+
+_LOWER = {ord(letter): letter.lower() for letter in ascii_uppercase}
+
+
+def _same_length_lower(text: str) -> str:
+    """Return a text in lower case, with every character in its place."""
+    lower = text.lower()
+    return lower if len(lower) == len(text) else text.translate(_LOWER)
+
+
+def _halves(secret: str) -> tuple[str, ...]:
+    """Return the halves of a long secret; none of a short one."""
+    middle = len(secret) // 2
+    return (secret[:middle], secret[middle:]) if len(secret) >= LONG_SECRET else ()
+
+
 def _lower_codes(text: str) -> str:
     return re.sub("%[0-9A-F]{2}", lambda code: code[0].lower(), text)
 
@@ -153,8 +287,7 @@ def _echoes(text: str) -> set[str]:
     data = text.encode("utf-8", "surrogatepass")
     coded = "".join(f"%{byte:02x}" for byte in data)
     named = "".join(chr(byte) if chr(byte).isalnum() and byte < 128 else f"%{byte:02X}" for byte in data)
-    halves = {text[: len(text) // 2], text[len(text) // 2 :]} if len(text) >= LONG_SECRET else set[str]()
-    forms = halves | {named, _lower_codes(named)}
+    forms = {*_halves(text), named, _lower_codes(named)}
     forms |= {text[::-1], data.hex(), data.hex().upper(), coded, coded.upper(), data.hex(":"), data.hex(" ")}
     for before in range(3):  # its offset within base64's groups of three bytes
         encoded = base64.b64encode(b"\0" * before + data).decode("ascii")

@@ -4,6 +4,7 @@ import base64
 import io
 import json
 import logging
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -200,6 +201,87 @@ def test_signs_in_codes_and_halves_are_redacted(echo: str) -> None:
     shown = Redactor([key], patterns=False)(f"wrong key {text}.")
     assert "abc123" not in shown
     assert "ghi789" not in shown
+
+
+KEY = "sk-proj_abc123def456ghi789"
+
+
+def respellings() -> dict[str, str]:
+    """The key in other cases, and with some or all of its characters escaped."""
+    return {
+        "upper case": KEY.upper(),
+        "title": KEY.title(),
+        "half in upper case": KEY[:13].upper(),
+        "entities": "".join(f"&#{ord(letter)};" for letter in KEY),
+        "entities without ends": "".join(f"&#{ord(letter):07}" for letter in KEY),
+        "entities in hex": "".join(f"&#X{ord(letter):x};" for letter in KEY),
+        "entities escaped again": "".join(f"&amp;#{ord(letter)};" for letter in KEY),
+        "signs as entities": KEY.replace("-", "&#45;").replace("_", "&lowbar;"),
+        "escapes": "".join(f"\\u{ord(letter):04x}" for letter in KEY),
+        "escapes of JSON in JSON": "".join(f"\\\\u{ord(letter):04X}" for letter in KEY),
+        "escapes with braces": "".join(f"\\u{{{ord(letter):x}}}" for letter in KEY),
+        "escapes of bytes": "".join(f"\\x{ord(letter):02x}" for letter in KEY),
+        "upper case with escaped signs": KEY.upper().replace("-", "\\u002d").replace("_", "%5F"),
+        "addresses escaped again": "".join(f"%25{ord(letter):02x}" for letter in KEY),
+        "a mixture": "".join((f"&#{ord(a)};", f"\\u{ord(a):04x}", a.upper())[i % 3] for i, a in enumerate(KEY)),
+    }
+
+
+@pytest.mark.parametrize("spelling", list(respellings()))
+def test_a_key_in_another_case_or_escaped_is_redacted(spelling: str) -> None:
+    """Nothing of the key is left, everything around it is, and both of two keys go."""
+    redact = Redactor([KEY], patterns=False)
+    echo = respellings()[spelling]
+    shown = redact(f"\u0130: your key {echo}, \u00fc &amp; 5 % \\ {echo}!")
+    assert shown.replace(2 * REDACTED, REDACTED) == (f"\u0130: your key {REDACTED}, \u00fc &amp; 5 % \\ {REDACTED}!")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "&#45; 50 % of &lt;b&gt; \\u00e4 \\x",
+        "&#9999999; &nothing; \\u{fffffff} %zz %",
+        "sk-proj_abc",
+        "\\" * 50,
+        "&" * 50,
+    ],
+)
+def test_escapes_of_other_things_are_left(text: str) -> None:
+    """A text without the key is the same text, whatever it escapes."""
+    assert Redactor([KEY], patterns=False)(text) == text
+
+
+HOSTILE = {
+    "backslashes": "\\",
+    "ampersands": "&",
+    "zeros": "&#0",
+    "amps": "&amp;",
+    "percent": "%25",
+    "braces": "\\u{0",
+    "zeros of an open brace": "0",
+    "the beginning of the key": KEY[:-1],
+    "its first letter": "s",
+    "escapes": "\\u0073",
+    "entities": "&#115;",
+    "letters that grow": "\u0130",
+}
+
+
+@pytest.mark.parametrize("part", list(HOSTILE))
+def test_redacting_takes_time_by_the_length_of_the_text(part: str) -> None:
+    """Twenty times the text takes far less than the hundred times of a search that is quadratic."""
+    redact = Redactor([KEY], patterns=False)
+
+    def seconds(length: int) -> float:
+        text = "&#" + HOSTILE[part] * (length // len(HOSTILE[part])) + KEY.upper()
+        times: list[float] = []
+        for _ in range(3):
+            start = time.process_time()
+            assert redact(text).endswith(REDACTED)
+            times.append(time.process_time() - start)
+        return min(times)
+
+    assert seconds(1_000_000) < 100 * max(seconds(50_000), 0.001)
 
 
 def test_a_library_prints_nothing(capfd: pytest.CaptureFixture[str]) -> None:

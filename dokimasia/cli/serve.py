@@ -132,6 +132,7 @@ async def _serve(
             data_root=data_root,
             workers=remote_workers.remote_workers,
             hosts=_names(host, hosts),
+            allowances=allowances,
             redact=redact,
             events=events,
         )

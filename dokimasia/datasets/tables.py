@@ -3,7 +3,6 @@
 import csv
 import importlib
 import io
-import re
 import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,36 +12,8 @@ from zipfile import BadZipFile, ZipFile
 
 from dokimasia.datasets.lines import MAX_LINE_BYTES, Problem, Row, not_utf8, problem_at, raw_lines, read_rows
 from dokimasia.domain.identity import JsonObject
+from dokimasia.domain.wording import unguarded
 from dokimasia.errors import ConfigError, DataError, NotFound
-
-_FORMULA = re.compile(r"'*[=+\-@\t\r]")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-
-
-def guarded(text: str) -> str:
-    """Return a text, prefixed with an apostrophe if a spreadsheet would read it as a formula; numbers are unchanged.
-
-    Texts that look guarded already get another apostrophe, so that `unguarded` is the inverse.
-
-    Examples:
-        >>> [guarded(text) for text in ("=1+1", "-5", "'=1+1", "it's")]
-        ["'=1+1", '-5', "''=1+1", "it's"]
-    """
-    if _FORMULA.match(text) and not _NUMBER.fullmatch(text):
-        return f"'{text}"
-    return text
-
-
-def unguarded(cell: str) -> str:
-    """Return the text of a cell written by `guarded`.
-
-    Examples:
-        >>> [unguarded(guarded(text)) for text in ("=1+1", "-5", "'=1+1", "it's")]
-        ['=1+1', '-5', "'=1+1", "it's"]
-    """
-    if cell.startswith("'") and _FORMULA.match(cell):
-        return cell[1:]
-    return cell
 
 
 def read_records(path: Path) -> Iterator[Row | Problem]:

@@ -1,8 +1,12 @@
-"""Wording of messages and sentences: truncated lists, percentages, and verbs that agree with a count."""
+"""Wording of messages and sentences: truncated lists, percentages, verbs that agree with a count, and cells of tables."""
 
 import difflib
+import re
 from collections.abc import Iterable
 from math import floor
+
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 def shortened(names: Iterable[str], most: int) -> str:
@@ -70,3 +74,29 @@ def is_or_are(count: int) -> str:
 def has_or_have(count: int) -> str:
     """Return the verb for a number of things: `has` for 1, else `have`."""
     return "has" if count == 1 else "have"
+
+
+def guarded(text: str) -> str:
+    """Return a text, prefixed with an apostrophe if a spreadsheet would read it as a formula; numbers are unchanged.
+
+    Texts that look guarded already get another apostrophe, so that `unguarded` is the inverse.
+
+    Examples:
+        >>> [guarded(text) for text in ("=1+1", "-5", "'=1+1", "it's")]
+        ["'=1+1", '-5', "''=1+1", "it's"]
+    """
+    if _FORMULA.match(text) and not _NUMBER.fullmatch(text):
+        return f"'{text}"
+    return text
+
+
+def unguarded(cell: str) -> str:
+    """Return the text of a cell written by `guarded`.
+
+    Examples:
+        >>> [unguarded(guarded(text)) for text in ("=1+1", "-5", "'=1+1", "it's")]
+        ['=1+1', '-5', "'=1+1", "it's"]
+    """
+    if cell.startswith("'") and _FORMULA.match(cell):
+        return cell[1:]
+    return cell

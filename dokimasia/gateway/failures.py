@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from dokimasia.errors import AttemptKind, TransportError
-from dokimasia.log import forms_of
+from dokimasia.log import RespelledSecrets, forms_of
 
 Verdict = tuple[AttemptKind, bool]
 """A failure's kind, and whether the same request may succeed later."""
@@ -157,6 +157,11 @@ def _forms(api_key: str | None) -> tuple[str, ...]:
     return ()
 
 
+@lru_cache(maxsize=64)
+def _respelled(api_key: str) -> RespelledSecrets:
+    return RespelledSecrets([api_key])
+
+
 def scrub(text: str, api_key: str | None = None) -> str:
     """Return the beginning of a text without the key in any of its forms and without anything that looks like a key.
 
@@ -164,4 +169,6 @@ def scrub(text: str, api_key: str | None = None) -> str:
     """
     for form in _forms(api_key):
         text = text.replace(form, "[key]")
+    if api_key:
+        text = _respelled(api_key).replaced(text, "[key]")
     return _KEY_LIKE.sub("[key]", text[:LONGEST_SAID])

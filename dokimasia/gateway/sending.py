@@ -20,7 +20,7 @@ from dokimasia.errors import DokimasiaError, TransportError
 from dokimasia.gateway.limiter import Report
 from dokimasia.gateway.openai_format import storable
 from dokimasia.gateway.rate_limit_headers import HeaderListener, listening_for_headers
-from dokimasia.log import forms_of
+from dokimasia.log import RespelledSecrets, forms_of
 
 V = TypeVar("V", bound=Value)
 Redact = Callable[[str], str]
@@ -34,13 +34,15 @@ MESSAGE_LENGTH = 400
 
 def redactor(keys: Iterable[str], redact: Redact) -> Redact:
     """Return a function that replaces every given key in a text, in any of its forms, and then applies `redact`."""
+    keys = list(keys)
     secrets = {form for key in keys if len(key) >= SHORTEST_KEY for form in forms_of(key)}
+    respelled = RespelledSecrets(keys)
     forms = sorted(secrets, key=lambda form: (-len(form), form))
 
     def clean(text: str) -> str:
         for form in forms:
             text = text.replace(form, "[key]")
-        return redact(text)
+        return redact(respelled.replaced(text, "[key]"))
 
     return clean
 

@@ -10,7 +10,8 @@ from dokimasia.datasets.columns import as_list
 from dokimasia.datasets.lines import Problem, Row, location
 from dokimasia.datasets.mapping import parse_mapping
 from dokimasia.datasets.responses import name_and_file, named_file
-from dokimasia.datasets.tables import csv_delimiter, headed_rows, read_cells, rows_of_columns, unguarded, workbook_rows
+from dokimasia.datasets.tables import csv_delimiter, headed_rows, read_cells, rows_of_columns, workbook_rows
+from dokimasia.domain.wording import unguarded
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.integrations.results import (
     CATEGORY_NAMES,

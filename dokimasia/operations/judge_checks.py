@@ -29,6 +29,9 @@ from dokimasia.storage.home import Home
 LABELLER = "labels"
 """The labeller of a line in a file of labels that names nobody."""
 
+PLANTED = "-errors"
+"""What follows the name of a check in the name of its run that plants errors."""
+
 UNMEASURED = ("min_score", "min_accuracy", "fresh")
 """Fields that a check does not accept."""
 
@@ -145,7 +148,7 @@ class JudgeCheckRequest(RunRequest):
             limit=self.limit,
             subsample=self.subsample,
             judges=self.judges,
-            name=self.name and f"{self.name}-errors",
+            name=self.name and f"{self.name}{PLANTED}",
             **self._shared,
         )
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from dokimasia.domain.identity import Value
-from dokimasia.domain.wording import has_or_have, percentage
+from dokimasia.domain.wording import guarded, has_or_have, percentage
 from dokimasia.report import figures, latex
 from dokimasia.report.blocks import Block, Cell, Column, Paragraph, Span, Table, spans
 from dokimasia.report.conclusions import as_paragraph
@@ -231,7 +231,10 @@ def ranks_text(ranks: tuple[int, int] | None) -> str:
 
 
 def as_csv(board: Board) -> str:
-    """Return a board as CSV: a line for each model and data set, and one for its mean, with unrounded figures."""
+    """Return a board as CSV: a line for each model and data set, and one for its mean, with unrounded figures.
+
+    A name that a spreadsheet would evaluate as a formula is prefixed with an apostrophe.
+    """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["model", "data", "run", "samples", "n", "mean", "low", "high", "rank", "rank_best", "rank_worst"])
@@ -240,10 +243,12 @@ def as_csv(board: Board) -> str:
         for title, entry in model.entries.items():
             figure = entry.figure
             ends = (figure.mean, figure.low, figure.high)
-            writer.writerow([name, title, entry.run, entry.n, entry.n_measured, *ends, None, None, None])
+            writer.writerow(
+                [guarded(name), guarded(title), entry.run, entry.n, entry.n_measured, *ends, None, None, None]
+            )
         mean = model.mean
         if mean is not None:
-            writer.writerow([name, "mean", "", "", "", mean.mean, mean.low, mean.high, *ranks])
+            writer.writerow([guarded(name), "mean", "", "", "", mean.mean, mean.low, mean.high, *ranks])
     return out.getvalue()
 
 

@@ -13,10 +13,11 @@ from markupsafe import Markup, escape
 from starlette.routing import Match
 
 from dokimasia.operations.operation import RequestRefused
-from dokimasia.report.blocks import Block, Bullets, Cell, Fold, Only, Paragraph, Span, spans
+from dokimasia.report.blocks import Block, Bullets, Cell, Facts, Fold, Only, Paragraph, Span, spans
 from dokimasia.report.drawing import Charts, draw_blocks
 from dokimasia.report.figures import cost_text, several
 from dokimasia.report.page import script_json
+from dokimasia.report.sections.provenance import COMMAND
 from dokimasia.service.guard import Caller
 from dokimasia.service.state import person_of, service_of
 from dokimasia.service.wording import as_on_pages
@@ -168,6 +169,8 @@ def block_on_page(block: Block, labels: Mapping[str, str] = {}) -> Block:
         return replace(block, text=_cell_on_page(block.text, labels))
     if isinstance(block, Bullets):
         return replace(block, items=[_cell_on_page(item, labels) for item in block.items])
+    if isinstance(block, Facts):  # the page of the run has its command in a fold
+        return replace(block, rows=[(name, cell) for name, cell in block.rows if name != COMMAND])
     if isinstance(block, Fold | Only):
         return replace(block, blocks=[block_on_page(inner, labels) for inner in block.blocks])
     return block

@@ -38,6 +38,10 @@ ACCEPTED_AT_ONCE = 2
 """The maximum number of requests read and checked at the same time, since a large data file keeps a processor busy."""
 
 
+PREVIEWED_AT_ONCE = 2
+"""The maximum number of dry runs at the same time; they wait for each other, and hold up no run that is started."""
+
+
 class RunEngine:
     """Runs in one open home, which the caller closes. Methods raise the errors that the command line would print.
 
@@ -74,6 +78,7 @@ class RunEngine:
         self._home = home
         self._transports = dict(transports or {})
         self._accepting = asyncio.Semaphore(ACCEPTED_AT_ONCE)
+        self._previewing = asyncio.Semaphore(PREVIEWED_AT_ONCE)
         self.queue = Queue(
             settings,
             home,
@@ -132,8 +137,20 @@ class RunEngine:
         Raises:
             InputError: see `submit`.
         """
-        async with self._accepting:
-            return await asyncio.to_thread(preview, method_named(method), request, settings=self._settings)
+        async with self._previewing:
+            previewed = await asyncio.to_thread(preview, method_named(method), request, settings=self._settings)
+        self._check_previewed(previewed)
+        return previewed
+
+    def _check_previewed(self, previewed: Mapping[str, object]) -> None:
+        """Refuse a preview of a run that a start would refuse for its models; a run that is done asks none.
+
+        Raises:
+            ConfigError: a model is not permitted.
+        """
+        models = previewed.get("models")
+        if isinstance(models, Mapping) and previewed.get("status") != "done":
+            self._allowances.check_models(self._settings, [str(name) for name in models])
 
     async def resume(
         self,
@@ -181,9 +198,11 @@ class RunEngine:
         """
         run = get_run(self._home, run.id)
         kinds = retryable(",".join(retry)) if retry else ()
-        async with self._accepting:
+        async with self._previewing:
             checked = await asyncio.to_thread(checked_changes, run, changes)
-            return await preview_resume(self._home, run, settings=self._settings, changes=checked, retry=kinds)
+            previewed = await preview_resume(self._home, run, settings=self._settings, changes=checked, retry=kinds)
+        self._check_previewed(previewed)
+        return previewed
 
     async def fork(self, run: Run, request: ForkRequest, *, payer: str = "") -> Run:
         """Put a fork of a run, which repeats it with changes, into the queue; `payer`: see `submit`.
@@ -211,8 +230,10 @@ class RunEngine:
         Raises:
             InputError: see `fork`.
         """
-        async with self._accepting:
-            return (await self._prepare_fork(run, request)).preview
+        async with self._previewing:
+            previewed = (await self._prepare_fork(run, request)).preview
+        self._check_previewed(previewed)
+        return previewed
 
     async def _prepare_fork(self, run: Run, request: ForkRequest, transports: Collection[str] = ()) -> PreparedFork:
         """Prepare a fork in a thread with its own loop, as for a new request."""

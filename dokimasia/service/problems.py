@@ -165,6 +165,7 @@ BEGINNINGS = (
     "passports",
     "models",
     "settings",
+    "spending",
     "login",
     "metrics",
 )

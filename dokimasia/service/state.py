@@ -15,6 +15,7 @@ from fastapi import Depends, Request
 
 from dokimasia.log import Redactor
 from dokimasia.operations.operation import RequestRefused, Right
+from dokimasia.service.allowances import Allowances
 from dokimasia.service.cache import FigureCache
 from dokimasia.service.engine import RunEngine
 from dokimasia.service.guard import SCOPES, AccessTokens, Caller, Limits, token_of_request
@@ -84,6 +85,7 @@ class Service:
         data_root: the folder below which requests may name files, besides uploads; None: uploads only.
         workers: the number of processes that execute the graphs of a run; 0 for only this one.
         hosts: its names besides this machine's own.
+        allowances: the limits on spending and models that its runner has.
         redact: removes secrets from every text that leaves the service.
         cache: computed figures and pages.
         read_semaphore: bounds the number of slow reads.
@@ -99,6 +101,7 @@ class Service:
     data_root: Path | None = None
     workers: int = 0
     hosts: Sequence[str] = ()
+    allowances: Allowances = field(default_factory=Allowances)
     redact: Redactor = field(default_factory=Redactor, repr=False)
     cache: FigureCache = field(default_factory=FigureCache, repr=False)
     read_semaphore: ReadSemaphore = field(default_factory=ReadSemaphore, repr=False)

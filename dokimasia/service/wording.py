@@ -63,6 +63,15 @@ _FOR_PROGRAMS: Mapping[str, str] = {
     r"^Exit with 5 if": "Warn at the end if",
     r"(?<=among its )--dimensions|(?<=with other )--dimensions": "“Dimensions”",
     r"(?<=another )--perturber": "“Perturber”",
+    r" \(dokimasia plugins lists them\)": "",
+    r" With --export alone \(no “Judge”\), SOURCE is a run that made rubrics[^.]*\.": "",
+    r" With `?--battles FILE`? in place of all else[^.]*?(?:a call|without a call): see [^.]*\.": "",
+    r"\(YAML or JSON, see --export\)": "(YAML or JSON)",
+    r"^--fingerprint: the judge only writes; a person matches what --export wrote": (
+        "The judge only writes; a person matches its trials"
+    ),
+    r" (?:that )?(a trial|a pair) of --fingerprint": r" \1",
+    r"`dokimasia models --check`": "the page Models",
 }
 """Parts of texts meant for programs, and their replacements on pages."""
 
@@ -120,3 +129,8 @@ def as_on_pages(text: str, labels: Mapping[str, str] = {}) -> str:
     for pattern, words in _FOR_PROGRAMS.items():
         sentence = re.sub(pattern, words, sentence)
     return sentence
+
+
+def paragraphs_on_page(text: str, labels: Mapping[str, str] = {}) -> list[str]:
+    """Return the paragraphs of a text of several lines, each on one line and worded for pages."""
+    return [as_on_pages(" ".join(paragraph.split()), labels) for paragraph in text.strip().split("\n\n")]

@@ -13,6 +13,16 @@ def spent_by(home: Home, run_id: str) -> Spending:
     return _spent(home, "spending", run_id)
 
 
+def spent_by_run(home: Home) -> dict[str, Spending]:
+    """Return the spending of every run that has sent anything, by its id."""
+    return _spent_by_id(home, "spending")
+
+
+def spent_by_payer(home: Home) -> dict[str, Spending]:
+    """Return the spending of the service's runs by the holder of their token; that of all runs under the empty name."""
+    return _spent_by_id(home, "payers")
+
+
 def spending_recorder(home: Home, run_id: str) -> SpendingRecorder:
     """Return a function that queues the run's spending to be written, ahead of later writes to the home.
 
@@ -40,6 +50,11 @@ def _spent(home: Home, table: str, id: str) -> Spending:
     if row is None:
         return Spending()
     return Spending(*row)
+
+
+def _spent_by_id(home: Home, table: str) -> dict[str, Spending]:
+    rows = home.all(f"SELECT id, calls, tokens, cost FROM {table}")
+    return {id: Spending(calls=calls, tokens=tokens, cost=cost) for id, calls, tokens, cost in rows}
 
 
 def _recorder(home: Home, table: str, id: str) -> SpendingRecorder:

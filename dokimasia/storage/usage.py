@@ -104,6 +104,12 @@ def total_usage(home: Home, run_id: str) -> LedgerUsage:
     return _usage(*sums)
 
 
+def usage_by_model(home: Home) -> dict[str, LedgerUsage]:
+    """Return the usage of everything in the ledger, by the model's name at the time of the call."""
+    rows = home.all(f"SELECT c.model_name, {_SUMS} FROM calls c GROUP BY c.model_name")
+    return {model: _usage(*sums) for model, *sums in rows}
+
+
 def has_unpriced(home: Home, run_id: str) -> bool:
     """Return whether a run's results rest on a call whose cost is unknown."""
     sql = """

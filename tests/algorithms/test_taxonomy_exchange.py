@@ -1,5 +1,7 @@
 """A tree leaves for other programs and comes back the same; what was spoilt on the way is named."""
 
+import csv
+import io
 import itertools
 import random
 import time
@@ -187,3 +189,12 @@ def test_a_number_that_no_tree_has_is_refused_at_once(support: str) -> None:
     with pytest.raises(DataError):
         from_csv(f"id,support\n<A>,{support}\n")
     assert time.process_time() - began < 2
+
+
+def test_no_name_of_a_node_becomes_a_formula_in_csv() -> None:
+    """A name that a spreadsheet would compute has an apostrophe before it, and the tree that is read is the same."""
+    tree = add_all(new_tree(["A"]), ["<A><B><=HYPERLINK(0)>", "<A><@sum><-5>"])
+    names = [row["name"] for row in csv.DictReader(io.StringIO(to_csv(tree)))]
+    assert {"'=HYPERLINK(0)", "'@sum", "-5", "A", "B"} <= set(names)
+    assert not {"=HYPERLINK(0)", "@sum"} & set(names)
+    assert to_nodes(from_csv(to_csv(tree))) == to_nodes(tree)

@@ -12,7 +12,7 @@ import pytest
 from dokimasia import board
 from dokimasia.cli.main import run
 from dokimasia.report.blocks import Paragraph, Table, plain
-from dokimasia.report.board import as_latex, board_blocks
+from dokimasia.report.board import as_csv, as_latex, board_blocks
 from dokimasia.report.fields import Interval
 from dokimasia.runs.reading.board import board_of, mean_of
 from dokimasia.service.pages.start import headline
@@ -189,3 +189,15 @@ def test_samples_without_a_value_are_counted(home: Path) -> None:
     assert "unweighted mean of 2" in titles
     whole = [plain(block.text) for block in board_blocks(made) if isinstance(block, Paragraph)]
     assert not any("Without a value" in text for text in whole)
+
+
+def test_no_name_on_a_board_becomes_a_formula(home: Path) -> None:
+    """Models and data sets of which a spreadsheet would compute the names have an apostrophe before them in CSV."""
+    with Home.open(home, write=False) as opened:
+        figures = board_of(opened, list_runs(opened))
+    entry = figures.models[STRONG]
+    entries = {f"=HYPERLINK({title})": one for title, one in entry.entries.items()}
+    models = {"@sum(1)": entry.model_copy(update={"entries": entries})}
+    rows = list(csv.reader(io.StringIO(as_csv(figures.model_copy(update={"models": models})))))
+    assert {row[0] for row in rows[1:]} == {"'@sum(1)"}
+    assert sum(row[1].startswith("'=HYPERLINK") for row in rows) == len(entries)

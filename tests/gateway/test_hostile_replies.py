@@ -253,6 +253,12 @@ def echoed(key: str) -> dict[str, str]:
         "capital hex": key.encode().hex().upper(),
         "percent": "".join(f"%{ord(letter):02x}" for letter in key),
         "backwards": key[::-1],
+        "upper case": key.upper(),
+        "entities": "".join(f"&#{ord(letter)};" for letter in key),
+        "entities in hex": "".join(f"&#x{ord(letter):04X};" for letter in key),
+        "escapes": "".join(f"\\u{ord(letter):04x}" for letter in key),
+        "escapes twice": "".join(f"\\\\u{ord(letter):04X}" for letter in key),
+        "signs as entities": "".join(letter if letter.isalnum() else f"&#{ord(letter)};" for letter in key),
     }
 
 

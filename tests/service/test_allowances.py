@@ -127,6 +127,28 @@ async def test_only_configured_models_are_asked(home: Path) -> None:
         assert (await service.ended(await begun(service, count=1)))["status"] == "done"
 
 
+async def test_a_dry_run_asks_only_configured_models(home: Path) -> None:
+    """What a start would refuse with `models_only`, a dry run refuses with the same sentence, and so does a form."""
+    async with working(home, allowances=Allowances(models_only=True)) as service:
+        refused = await begun(service, models=["openai/gpt-5"])
+        asked = {"data": "upload:a.jsonl", "judge": "judge", "models": ["openai/gpt-5"]}
+        reply = await service.client.post("/api/runs/evaluate", params={"dry_run": True}, json=asked)
+        assert (reply.status_code, reply.json()["detail"]) == (422, refused)
+        page = await service.client.post(
+            "/new/evaluate", data={**asked, "do": "estimate"}, headers={"accept": "text/html"}
+        )
+        assert page.status_code == 422
+        assert "asks only the models" in page.text
+        allowed = {**asked, "models": ["paid"]}
+        reply = await service.client.post("/api/runs/evaluate", params={"dry_run": True}, json=allowed)
+        assert reply.status_code == 200
+        run = await service.ended(await begun(service, count=1))
+        reply = await service.client.post(
+            f"/api/runs/{run['id']}/fork", params={"dry_run": True}, json={"judge": "openai/gpt-5", "node": "score"}
+        )
+        assert (reply.status_code, reply.json()["detail"]) == (422, refused)
+
+
 @pytest.mark.parametrize("name", ["openai/http://10.0.0.1/v1", "openai/http:/10.0.0.1/v1"])
 async def test_addresses_are_no_names(home: Path, name: str) -> None:
     """A model named by an address is refused, with one slash, too."""

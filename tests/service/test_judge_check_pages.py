@@ -121,3 +121,17 @@ async def test_a_run_that_was_stopped_says_so_and_does_not_go_on_alone(root: Pat
         assert "data-goes-on" not in shown
         assert "Go on" in shown
         assert "limit" in shown
+
+
+async def test_reference_evaluators_data_and_a_taken_name_are_said_together(root: Path, tmp_path: Path) -> None:
+    """All that is wrong with a check is said in one round, before anything is planted and paid."""
+    async with working(tmp_path / "home", data_root=root) as at:
+        asked = {"data": "texts.jsonl", "models": "sim/strong", "judge": "sim/judge", "name": "taken", "do": "start"}
+        begun = await at.client.post("/new/evaluate", data=asked, headers=HTML)
+        await at.ended(begun.headers["location"].rpartition("/")[2])
+        wrong = {"reference": ASKED["judge"], "evaluators": "nothing", "data": "none.jsonl", "name": "taken"}
+        page = await at.client.post("/judge-checks", data={**ASKED, **wrong, "do": "start"}, headers=HTML)
+        assert set(faults(page.text)) == {"data", "reference", "evaluators", "name"}
+        page = await at.client.post("/judge-checks", data={**ASKED, "name": "taken", "do": "start"}, headers=HTML)
+        assert set(faults(page.text)) == {"name"}
+        assert (await at.client.get("/api/runs")).json()["total"] == 1

@@ -7,10 +7,13 @@ import zipfile
 from collections.abc import AsyncIterator
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image
 
+from dokimasia.service.data_preview import check_upload
+from dokimasia.service.uploads import RequestFiles
 from tests.service.test_models_page import faults
 from tests.service.working import Working, working
 
@@ -51,7 +54,7 @@ def lines(**names: str) -> bytes:
     )
 
 
-async def uploaded(at: Working, *, packed: str = "", **files: bytes) -> dict[str, str]:
+async def uploaded(at: Working, *, packed: str = "", **files: bytes) -> dict[str, Any]:
     """What an upload is answered with; `packed` is the name of the ZIP that the files come in."""
     if not packed:
         reply = await at.client.post("/api/uploads", files=[("file", one) for one in files.items()])
@@ -134,6 +137,29 @@ async def test_faults_of_the_data_are_shown_with_all_others(at_work: Working) ->
     assert "an arena is of 3 models or more" in beside["models"]
 
 
+async def test_tree_name_and_data_are_corrected_in_one_round(at_work: Working) -> None:
+    """A tree that does not exist, a name that is taken and unreadable data are said together; what was typed stays."""
+    kept = await uploaded(at_work, packed="colours.zip", **{"data.jsonl": lines(), **IMAGES})
+    asked = {"data": kept["called"], "models": "sim/strong", "judge": "sim/judge", "name": "taken"}
+    begun = await at_work.client.post("/new/evaluate", data={**asked, "do": "start"}, headers=BROWSER)
+    await at_work.ended(begun.headers["location"].rpartition("/")[2])
+    wrong = {**asked, "models": "sim/weak", "tree": "nowhere", "max_cost": "-1"}
+    for do in ("start", "estimate"):
+        page = (await at_work.client.post("/new/evaluate", data={**wrong, "do": do}, headers=BROWSER)).text
+        assert set(faults(page)) == {"tree", "max_cost", "name"}
+        assert 'value="nowhere"' in page
+        assert 'value="taken"' in page
+        assert str(at_work.service.home.path) not in page
+    page = (await at_work.client.post("/new/evaluate", data={**wrong, "data": "upload:no"}, headers=BROWSER)).text
+    assert set(faults(page)) == {"data", "tree", "max_cost", "name"}
+    page = (await at_work.client.post("/new/evaluate", data={**asked, "max_cost": "-1"}, headers=BROWSER)).text
+    assert set(faults(page)) == {"max_cost"}, "the run itself may keep its name"
+    page = (
+        await at_work.client.post("/new/diagnosis", data={"run": "no-run", "tree": "no-tree"}, headers=BROWSER)
+    ).text
+    assert set(faults(page)) == {"run", "tree", "judge"}
+
+
 async def test_missing_images_are_named_on_the_page_of_data(at_work: Working) -> None:
     """A data set says at once which of its images are missing and what to upload; a complete one says nothing."""
     incomplete = await uploaded(at_work, **{"data.jsonl": lines(), "images/red.png": png("red")})
@@ -141,14 +167,14 @@ async def test_missing_images_are_named_on_the_page_of_data(at_work: Working) ->
     listed = (await at_work.client.get("/data", headers=BROWSER)).text
     told = {}
     for kept in (incomplete, complete):
-        assert f'hx-get="/data/{kept["id"]}/missing"' in listed
-        told[kept["id"]] = unescape((await at_work.client.get(f"/data/{kept['id']}/missing", headers=BROWSER)).text)
+        assert f'hx-get="/data/{kept["id"]}/check"' in listed
+        told[kept["id"]] = unescape((await at_work.client.get(f"/data/{kept['id']}/check", headers=BROWSER)).text)
     assert told[complete["id"]].strip() == ""
     missing = told[incomplete["id"]]
     assert "4 of 5 samples name images that are not in this data set: images/green.png, images/blue.png" in missing
     assert "images/red.png" not in missing
     alone = await uploaded(at_work, **{"alone.jsonl": lines()})
-    told_alone = (await at_work.client.get(f"/data/{alone['id']}/missing", headers=BROWSER)).text
+    told_alone = (await at_work.client.get(f"/data/{alone['id']}/check", headers=BROWSER)).text
     assert "5 of 5 samples name images that are not in this data set" in told_alone
     assert "Upload the data and these images together" in missing
 
@@ -260,3 +286,61 @@ async def test_a_changed_group_stays_open(at_work: Working) -> None:
     assert opened(blank)
     assert not any(opened(blank).values())
     assert opened(await told(at_work, "data", max_cost="5"))["Limits"]
+
+
+async def test_an_upload_is_checked_when_it_arrives(at_work: Working) -> None:
+    """Bad rows and missing columns are said in the reply, with file, line and way out, and on the page of data."""
+    bad = b'{"id": "a", "prompt": "What?"}\nzz\n{"prompt": "no id"}\n'
+    kept = await uploaded(at_work, **{"q.jsonl": bad})
+    check = kept["check"]
+    assert (check["rows"], check["samples"], check["complete"]) == (3, 1, True)
+    assert check["faults"][0].startswith("q.jsonl, line 2:")
+    assert any(fault.startswith("q.jsonl, line 3:") and "'id'" in fault for fault in check["faults"])
+    part = unescape((await at_work.client.get(f"/data/{kept['id']}/check", headers=BROWSER)).text)
+    assert "What cannot be used of it as data" in part
+    assert "q.jsonl, line 2:" in part
+    listed = (await at_work.client.get("/data", headers=BROWSER)).text
+    assert f'href="/data/{kept["id"]}"' in listed
+    assert " --" not in part
+
+
+async def test_an_upload_that_is_no_data_set_says_so(at_work: Working) -> None:
+    """A table without the columns of a data set is kept, since a form may take it, and says what is missing."""
+    kept = await uploaded(at_work, **{"ratings.csv": b"person,score\nann,3\nben,4\n"})
+    assert kept["check"]["samples"] == 0
+    assert kept["check"]["faults"]
+    part = unescape((await at_work.client.get(f"/data/{kept['id']}/check", headers=BROWSER)).text)
+    assert "No sample of it can be used as data" in part
+    assert "the form that takes it checks it" in part
+    whole = await uploaded(at_work, packed="colours.zip", **{"data.jsonl": lines(), **IMAGES})
+    assert whole["check"]["faults"] == []
+    assert whole["check"]["samples"] == 5
+
+
+async def test_the_page_of_a_data_set_shows_its_rows(at_work: Working) -> None:
+    """Look leads to the samples with their images and questions; each data file of several can be looked at."""
+    kept = await uploaded(at_work, packed="colours.zip", **{"data.jsonl": lines(), **IMAGES})
+    page = unescape((await at_work.client.get(f"/data/{kept['id']}", headers=BROWSER)).text)
+    assert page.count("<article") == page.count('<img src="data:image') == 5
+    assert "What colour is it?" in page
+    assert 'class="notice' not in page.split("<main")[1]
+    two = await uploaded(at_work, packed="two.zip", **{"data.jsonl": lines(), "other.jsonl": b"zz\n", **IMAGES})
+    page = unescape((await at_work.client.get(f"/data/{two['id']}", headers=BROWSER)).text)
+    assert f'href="/data/{two["id"]}?file=other.jsonl"' in page
+    assert "other.jsonl, line 1:" in page
+    assert (await at_work.client.get(f"/data/{two['id']}?file=../about.json", headers=BROWSER)).status_code == 422
+    assert (await at_work.client.get("/data/none", headers=BROWSER)).status_code == 404
+
+
+async def test_the_check_of_an_upload_is_bounded_in_rows_and_time(at_work: Working) -> None:
+    """Rows beyond the bound, and all after the time, are left unread, and the check says that it is incomplete."""
+    many = b"".join(b'{"id": "q%d", "prompt": "What?"}\n' % number for number in range(50))
+    kept = await uploaded(at_work, **{"many.jsonl": many})
+    places = RequestFiles(at_work.service.home)
+    upload = places.uploads.get(kept["id"])
+    first = check_upload(places, upload, rows=20)
+    assert (first.rows, first.complete) == (20, False)
+    assert check_upload(places, upload, rows=50).complete
+    ticks = iter(range(1000))
+    timed = check_upload(places, upload, seconds=10, clock=lambda: float(next(ticks)))
+    assert (timed.rows, timed.complete) == (9, False)

@@ -3,6 +3,7 @@
 import asyncio
 import io
 import json
+import threading
 import zipfile
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -10,9 +11,11 @@ from typing import Any
 
 import pytest
 
+from dokimasia.service import engine
 from dokimasia.service.queue import Queue
 from dokimasia.simulation.world import write_world
 from dokimasia.storage.naming import Label, labels
+from tests.processes import PATIENCE
 from tests.service.working import Working, working
 
 ASKED = {"data": "upload:world", "judge": "sim/judge", "models": ["sim/strong", "sim/weak"]}
@@ -313,3 +316,29 @@ async def test_a_name_that_another_run_has_is_taken_from_it(at_work: Working) ->
     assert (await client.get("/api/runs/mine")).json()["id"] == second
     assert labels(at_work.service.home).get(first, Label()).name == ""
     assert json.loads((await client.get("/api/runs?q=mine")).text)["total"] == 1
+
+
+async def test_dry_runs_at_work_hold_up_no_start(at_work: Working, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many dry runs take however long, a run is accepted; each of them is answered in its turn."""
+    last = threading.Event()
+    begun = threading.Semaphore(0)
+    real = engine.preview
+
+    def slow(*given: Any, **more: Any) -> dict[str, object]:
+        begun.release()
+        assert last.wait(PATIENCE)
+        return real(*given, **more)
+
+    monkeypatch.setattr(engine, "preview", slow)
+    client = at_work.client
+    previews = [asyncio.create_task(client.post("/api/runs/evaluate?dry_run=true", json=ASKED)) for _ in range(4)]
+    for _ in range(engine.PREVIEWED_AT_ONCE):
+        assert await asyncio.to_thread(begun.acquire, timeout=PATIENCE)
+    try:
+        reply = await asyncio.wait_for(client.post("/api/runs/evaluate", json=ASKED), PATIENCE)
+        assert reply.status_code == 201
+        assert not any(preview.done() for preview in previews)
+    finally:
+        last.set()
+    for preview in previews:
+        assert (await preview).json()["run"] == reply.json()["id"]

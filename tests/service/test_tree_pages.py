@@ -63,7 +63,14 @@ def test_a_tree_is_shown_edited_compared_and_restored(waiting: Waits) -> None:
             assert (made[0], made[-1]) == ("rename", "add")
             bad = {"kind": "prune", "node": parent, "version": str(newest + 1), "reason": "why"}
             assert "has criteria below it" in unescape(page.post(f"{path}/edit", data=bad).text)
-            assert "needs a reason" in page.post(f"{path}/edit", data=bad | {"reason": " "}).text
+            both = unescape(page.post(f"{path}/edit", data=bad | {"reason": " "}).text)
+            assert "needs a reason" in both
+            assert "has criteria below it" in both
+            empty = {"kind": "split", "node": now, "version": str(newest + 1), "reason": "", "into": ""}
+            refused = page.post(f"{path}/edit", data=empty)
+            assert refused.status_code == 422
+            assert refused.text.count('class="fault"') == 3, "criteria, new name and reason"
+            assert len(versions(service.home, tree.name)) == newest + 1
             diff = page.get(f"{path}/diff", params={"first": newest, "second": newest + 1})
             assert "renamed" in diff.text
             assert "it says more" in diff.text

@@ -43,6 +43,8 @@ async def working(
     settings = load_settings(home=home, cwd=home.parent, env={})
     with Home.open(home, write=True) as opened:
         async with RunEngine(settings, opened, allowances=allowances) as engine:
-            service = Service(settings=settings, home=opened, runner=engine, **more)
+            service = Service(
+                settings=settings, home=opened, runner=engine, allowances=allowances or Allowances(), **more
+            )
             async with asking(service, **(client or {})) as asked:
                 yield Working(service, asked)

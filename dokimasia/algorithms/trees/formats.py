@@ -26,6 +26,7 @@ from dokimasia.domain.capability import (
     plain_name,
 )
 from dokimasia.domain.user_yaml import read_user_yaml
+from dokimasia.domain.wording import guarded
 from dokimasia.errors import DataError, list_faults
 
 FORMAT = "dokimasia-tree/1"
@@ -159,6 +160,8 @@ def from_json(text: str) -> Tree:
 def to_csv(tree: Tree) -> str:
     """Return the tree as CSV, one node per row, anchors in their order first; `members` and `absorbed` are JSON lists.
 
+    A `name` that a spreadsheet would evaluate as a formula is prefixed with an apostrophe; the `id` is exact.
+
     Examples
     --------
     >>> to_csv(new_tree(["A"])).splitlines()[2]
@@ -172,7 +175,7 @@ def to_csv(tree: Tree) -> str:
     for node in [ROOT, *anchors, *sorted(stored.keys() - {ROOT, *anchors})]:
         support, members, absorbed = stored[node].support, stored[node].members, stored[node].absorbed
         layer, name, parent = place_of(node)
-        writer.writerow([node, layer, parent or "", name, support, _list(members), _list(absorbed)])
+        writer.writerow([node, layer, parent or "", guarded(name), support, _list(members), _list(absorbed)])
     return text.getvalue()
 
 

@@ -61,7 +61,7 @@ from dokimasia.runs.session import Accepted, Session, StoredSamples
 from dokimasia.storage.criteria import load_collection
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, RunSample
-from dokimasia.storage.trees.versions import mappings, resolve_tree
+from dokimasia.storage.trees.versions import mappings, named_tree
 from dokimasia.tools.registry import select_tools
 
 MAX_LOOKS = 100
@@ -297,10 +297,10 @@ def _check_collection(home: Home, collection: str, samples: Sequence[RunSample])
 
 def _mapped_tree(home: Home, tree: str) -> str:
     """Return the id of the named tree version; it must have mapped criteria."""
-    version = resolve_tree(home, tree)
+    version = named_tree(home, tree)
     if not mappings(home, version.id, tree=version.tree):
         raise InputError(
-            f"no criterion is mapped in {version.tree}@{version.position} ({version.phase}): name another version "
+            f"--tree: no criterion is mapped in {version.tree}@{version.position} ({version.phase}): name another version "
             f"(dokimasia tree list {version.tree}), or finish its growth with dokimasia resume {version.run_id}"
         )
     return version.id

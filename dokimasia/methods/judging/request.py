@@ -45,7 +45,7 @@ from dokimasia.runs.requests import MOST_REPEATS, DataRequest, Models, Option
 from dokimasia.runs.responses import ResponsesFiles, check_unchanged, files_text, read_answer_files
 from dokimasia.runs.session import Accepted, Session, StoredSamples
 from dokimasia.storage.runs import Run
-from dokimasia.storage.trees.versions import resolve_tree, tree_criteria
+from dokimasia.storage.trees.versions import named_tree, tree_criteria
 
 METHODS = (
     "pointwise",
@@ -308,7 +308,7 @@ def _tree(name: str, session: Session, ranked: Collection[str]) -> str:
     Raises:
         InputError: there is no such tree, or it has criteria of none of the samples.
     """
-    version = resolve_tree(session.opened, name)
+    version = named_tree(session.opened, name)
     if not any(criterion.sample_id in ranked for criterion in tree_criteria(session.opened, version.tree)):
         raise InputError(
             f"--tree {name}: none of its criteria is on a sample that people ranked: grow one from an evaluation of the same "

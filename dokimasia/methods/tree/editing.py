@@ -126,6 +126,26 @@ async def edit_tree(home: Home, tree: str, change: TreeChange, *, version: int, 
         InputError: there is no such node, or the change is impossible.
         DataError: the result would not be a valid tree; the message says why.
     """
+    base, edited_tree = _changed_tree(home, tree, change, version)
+    edits = edits_by_hand(base.tree, edited_tree, reason=" ".join(change.reason.split()))
+    graph = with_absorbed(edited_tree, edits, base.tree)
+    return await _store_version(home, base.stored.tree, graph, base, edits, phase="edit", made_by=person)
+
+
+def check_tree_change(home: Home, tree: str, change: TreeChange, *, version: int) -> None:
+    """Check that a change of a tree is possible, and change nothing.
+
+    Raises:
+        NotFound: see `edit_tree`.
+        DecidedMeanwhile: see `edit_tree`.
+        InputError: see `edit_tree`.
+        DataError: see `edit_tree`.
+    """
+    _changed_tree(home, tree, change, version)
+
+
+def _changed_tree(home: Home, tree: str, change: TreeChange, version: int) -> "tuple[LoadedTree, Tree]":
+    """Return the newest version of a tree, and its nodes after a change."""
     base = load_tree(home, tree)
     name = base.stored.tree
     if version != base.stored.position:
@@ -141,9 +161,7 @@ async def edit_tree(home: Home, tree: str, change: TreeChange, *, version: int, 
         f"{base.name} after this {change.kind}",
         check_tree(edited_tree, categories=base.version.categories, criteria=leaf_mapping(base.tree)),
     )
-    edits = edits_by_hand(base.tree, edited_tree, reason=" ".join(change.reason.split()))
-    graph = with_absorbed(edited_tree, edits, base.tree)
-    return await _store_version(home, name, graph, base, edits, phase="edit", made_by=person)
+    return base, edited_tree
 
 
 def _apply_change(tree: "Tree", change: TreeChange) -> "Tree":

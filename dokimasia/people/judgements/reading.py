@@ -10,9 +10,9 @@ import orjson
 
 from dokimasia.datasets import Problem, Row, name_and_file, named_file
 from dokimasia.datasets.lines import FileProblems, location, raw_lines, read_rows, refuse
-from dokimasia.datasets.tables import csv_delimiter, headed_rows, read_cells, unguarded, workbook_rows
+from dokimasia.datasets.tables import csv_delimiter, headed_rows, read_cells, workbook_rows
 from dokimasia.domain.identity import JsonObject
-from dokimasia.domain.wording import nearest
+from dokimasia.domain.wording import nearest, unguarded
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.people.judgements.values import (
     BOTH_BAD,

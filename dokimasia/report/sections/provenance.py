@@ -24,6 +24,10 @@ def section(data: ReportData) -> Section:
     return Section("provenance", "Provenance", blocks, menu="Versions", only="page")
 
 
+COMMAND = "Command"
+"""The name of the fact that gives a run's command."""
+
+
 def _facts(data: ReportData) -> list[tuple[str, Cell]]:
     facts = data.facts
     graphs = "other versions than this program's: the run was accepted by another one"
@@ -31,7 +35,7 @@ def _facts(data: ReportData) -> list[tuple[str, Cell]]:
         graphs = ", ".join(f"{name} {version}" for name, version in facts.graphs.items())
     rows: list[tuple[str, Cell]] = [
         ("Run", (Span(facts.run, "code"), f" ({facts.status})")),
-        ("Command", Span(f"dokimasia {facts.command}", "code")),
+        (COMMAND, Span(f"dokimasia {facts.command}", "code")),
         ("Data", (f"{facts.data_name} · ", Span(facts.data_hash, "code"))),
         ("Seed", str(facts.seed)),
         ("Accepted by", f"Dokimasia {facts.accepted_by}" if facts.accepted_by else "a version that did not say so"),

@@ -13,9 +13,9 @@ from typing import IO, Literal, NamedTuple, get_args
 
 import orjson
 
-from dokimasia.datasets.tables import guarded
 from dokimasia.domain.judgement import Provenance, Response
 from dokimasia.domain.sample import ImageRef, Sample
+from dokimasia.domain.wording import guarded
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import simulated_names

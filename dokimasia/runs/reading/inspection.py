@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import NamedTuple, cast
 
 from dokimasia.domain.identity import JsonObject
+from dokimasia.domain.ports import Spending
 from dokimasia.errors import NotFound
 from dokimasia.report.sections import check_models
 from dokimasia.report.sections.calls import CallView
@@ -170,13 +171,12 @@ def run_summary(home: Home, run: Run, label: Label, *, questions: int = 0, why: 
         why: why it was interrupted or failed, if known.
     """
     more = {"forked_from": forked_from(run), "open_questions": questions, "why": why, "limits": limits_of(run)}
-    more |= {"models": run.model_names, "spent": _spent(home, run), **label._asdict()}
+    more |= {"models": run.model_names, "spent": run_spending(home, run, spent_by(home, run.id)), **label._asdict()}
     return run.model_dump(mode="json", include=set(FIELDS)) | more
 
 
-def _spent(home: Home, run: Run) -> JsonObject:
+def run_spending(home: Home, run: Run, spent: Spending) -> JsonObject:
     """Return what a run spent; the costs of its calls are read only if a model has no known price."""
-    spent = spent_by(home, run.id)
     priced = "estimate" in run.options and Estimate.of_run(run).cost is not None
     return {**spent._asdict(), "unknown_cost": bool(spent.calls) and not priced and has_unpriced(home, run.id)}
 

@@ -9,11 +9,12 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
+from pydantic import JsonValue
 from starlette.concurrency import run_in_threadpool
 
 from dokimasia.errors import InputError
 from dokimasia.operations.finished import end
-from dokimasia.operations.judge_checks import UNMEASURED, JudgeCheckRequest
+from dokimasia.operations.judge_checks import PLANTED, UNMEASURED, JudgeCheckRequest
 from dokimasia.operations.passports import one_judge_check
 from dokimasia.people.passports import check_blocks
 from dokimasia.report.drawing import Charts
@@ -28,7 +29,7 @@ from dokimasia.service.forms import (
     texts_of,
     values_of,
 )
-from dokimasia.service.pages.new import checker_of, message_of, unknown_models
+from dokimasia.service.pages.new import checker_of, message_of, taken_name, unknown_models
 from dokimasia.service.pages.samples import name_of
 from dokimasia.service.request_parsing import read_request
 from dokimasia.service.routes.checking import CheckPreview, CheckStep, next_step, preview_check
@@ -36,7 +37,7 @@ from dokimasia.service.routing import Reading, Starting
 from dokimasia.service.state import Reader, Service, Starter, TheService
 from dokimasia.service.suggestions import suggestions_of
 from dokimasia.service.uploads import RequestFiles
-from dokimasia.service.wording import as_on_pages
+from dokimasia.service.wording import as_on_pages, paragraphs_on_page
 from dokimasia.storage.runs import AT_WORK
 
 router = APIRouter()
@@ -77,21 +78,45 @@ async def filled(request: Request, service: TheService, person: Starter, context
     fields, faults = parse_form(groups, values)
     places = RequestFiles(service.home, service.data_root)
     faults |= await run_in_threadpool(unknown_models, service, groups, fields)
-    check = checker_of(service, JudgeCheckRequest, groups, fields, places, partial(preview_check, service))
     preview: CheckPreview | None = None
     problem = ""
+    previewed = CheckPreview(planting=None, probing=None)
+
+    async def preview_rest(check_request: JudgeCheckRequest) -> None:
+        nonlocal previewed
+        previewed = await preview_check(service, check_request)
+
+    check = checker_of(service, JudgeCheckRequest, groups, fields, places, preview_rest)
     try:
         if faults:
             problem = await find_faults(groups, values, faults, await check(faults), check)
         else:
             check_request = await run_in_threadpool(read_request, JudgeCheckRequest, fields, places)
-            if texts.get("do") == ["estimate"]:
-                preview = await preview_check(service, check_request)
-            else:
+            estimates = texts.get("do") == ["estimate"]
+            if estimates or check_request.name:
+                previewed = await preview_check(service, check_request)
+                faults |= _taken_names(service, groups, fields, previewed)
+            if estimates:
+                preview = previewed
+            elif not faults:
                 return _step_taken(await next_step(context, check_request, person), check_request, values)
     except InputError as fault:
         problem = await find_faults(groups, values, faults, message_of(service, places, fault), check)
+    if "name" not in faults:
+        faults |= _taken_names(service, groups, fields, previewed)
     return await run_in_threadpool(_form, request, service, groups, values, faults, problem, preview)
+
+
+def _taken_names(
+    service: Service, groups: Sequence[FieldGroup], fields: Mapping[str, JsonValue], preview: CheckPreview
+) -> dict[str, str]:
+    """Return the fault of the name of a check if another run has it, or has that of its run that plants errors."""
+    probing = "" if preview.probing is None else preview.probing.run
+    if preview.planting is not None:
+        faults = taken_name(service, groups, fields, run=preview.planting.run, suffix=PLANTED)
+        if faults:
+            return faults
+    return taken_name(service, groups, fields, run=probing)
 
 
 def _step_taken(step: CheckStep, check_request: JudgeCheckRequest, values: FormValues) -> Response:
@@ -161,13 +186,13 @@ def _form(
     preview: CheckPreview | None = None,
 ) -> Response:
     labels = labels_of(groups)
-    first, *paragraphs = as_on_pages((JudgeCheckRequest.__doc__ or "").strip(), labels).split("\n\n")
+    first, *paragraphs = paragraphs_on_page(JudgeCheckRequest.__doc__ or "", labels)
     return page(
         request,
         "judge_check_new.html",
         status=422 if faults or problem else 200,
-        about=" ".join(first.split()),
-        more=[" ".join(paragraph.split()) for paragraph in paragraphs],
+        about=first,
+        more=paragraphs,
         groups=groups,
         values=values,
         faults=faults or {},

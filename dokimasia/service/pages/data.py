@@ -1,23 +1,22 @@
-"""The page of the uploaded data sets: which runs used each, and their names and deletion."""
+"""The pages of the uploaded data sets: which runs used each, their names and deletion, and a look at their samples."""
 
-import re
-from itertools import islice
+from collections.abc import Mapping
 from typing import Annotated, NamedTuple
 
-from fastapi import APIRouter, Form, Request
+from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
-from dokimasia.datasets import Problem, open_dataset
-from dokimasia.errors import InputError
 from dokimasia.operations.operation import RequestRefused
-from dokimasia.runs.samples import bring_reader
+from dokimasia.runs.requests import DataRequest
+from dokimasia.service.data_preview import IMAGES, OTHER_FILES, DataCheck, preview_data
 from dokimasia.service.drawing import page
+from dokimasia.service.forms import groups_of, labels_of
 from dokimasia.service.pages.samples import run_label
+from dokimasia.service.routes.uploads import check_of, uses_upload
 from dokimasia.service.routes.uploads import delete as delete_upload
-from dokimasia.service.routes.uploads import uses_upload
 from dokimasia.service.state import IN_TURN, Reader, Starter, TheService
-from dokimasia.service.uploads import UPLOAD, RequestFiles, Upload, Uploads
-from dokimasia.storage.content.blobs import MemoryBlobs
+from dokimasia.service.uploads import MANY, UPLOAD, RequestFiles, Upload, Uploads
+from dokimasia.service.wording import as_on_pages
 from dokimasia.storage.naming import labels
 from dokimasia.storage.runs import Run, list_runs
 
@@ -26,22 +25,8 @@ router = APIRouter(prefix="/data")
 SHOWN_RUNS = 5
 """The number of a data set's runs listed above the fold."""
 
-ROWS_READ = 500
-"""The number of rows of a data set that are checked for missing images."""
-
-IMAGES = (
-    "Upload the data and these images together: choose all files at once, or a ZIP of them. Images are found by their path, "
-    "or else by their file name."
-)
-"""The advice shown if images are missing."""
-
-
-class MissingImages(NamedTuple):
-    """How many of the checked rows name a missing image, and the names of these images."""
-
-    samples: int
-    rows: int
-    names: list[str]
+LOOKED_AT = 20
+"""The number of samples on the page of a data set."""
 
 
 class DataSet(NamedTuple):
@@ -65,36 +50,64 @@ def data_sets(request: Request, service: TheService, person: Reader) -> Response
     return _page(request, service)
 
 
-@router.get("/{id}/missing", dependencies=[IN_TURN])
-def missing(request: Request, service: TheService, person: Reader, id: str) -> Response:
-    """Return the part of the list on a data set's missing images; empty if none is missing."""
+@router.get("/{id}", dependencies=[IN_TURN])
+def look(
+    request: Request,
+    service: TheService,
+    person: Reader,
+    id: str,
+    file: Annotated[str, Query(max_length=4000)] = "",
+    prompt: Annotated[str, Query(max_length=10_000)] = "",
+) -> Response:
+    """Show the first samples of a data set with their images, and what is wrong with which line."""
     places = RequestFiles(service.home, service.data_root)
     upload = places.uploads.get(id)
-    key = ("missing images", upload.id)
-    images = service.cache.get(key, lambda: _missing_images(places, upload))
-    return page(request, "data_missing.html", missing=images, rows_read=ROWS_READ, advice=IMAGES)
+    labels = _labels()
+    chosen = file or upload.data or next(iter(upload.sets), "")
+    name = f"{UPLOAD}{upload.id}{f'/{chosen}' if chosen else ''}"
+    places.file(name, "file")
+    data = preview_data(places, name, labels, prompt=prompt, shown=LOOKED_AT)
+    check = check_of(service, places, upload)
+    if check is not None and not check.usable:  # which names the faults of these samples, too
+        data.problem, data.faults, data.missing = "", [], 0
+    return page(
+        request,
+        "data_look.html",
+        upload=upload,
+        chosen=chosen,
+        data=data,
+        prompt=prompt,
+        check=check and _as_on_pages(check, labels),
+        images=IMAGES,
+        other_files=OTHER_FILES,
+        sets=upload.sets[:MANY],
+    )
 
 
-def _missing_images(places: RequestFiles, upload: Upload) -> MissingImages:
-    """Return the images missing in the first rows of a data set; none if it cannot be read."""
-    samples, rows = 0, 0
-    names: dict[str, None] = {}
-    try:
-        path = places.file(f"{UPLOAD}{upload.id}", "data")
-        bring_reader(path)
-        for row in islice(open_dataset(path, blobs=MemoryBlobs(), need_prompt=False, prompt="–"), ROWS_READ):
-            if isinstance(row, Problem) and not row.line:  # of the whole file
-                continue
-            rows += 1
-            if isinstance(row, Problem) and row.kind == "image-missing":
-                samples += 1
-                names |= dict.fromkeys(_IMAGE_NAME.findall(row.message))
-    except InputError:
-        return MissingImages(0, 0, [])
-    return MissingImages(samples, rows, list(names))
+@router.get("/{id}/check", dependencies=[IN_TURN])
+def checked(request: Request, service: TheService, person: Reader, id: str) -> Response:
+    """Return the part of the list on what is wrong with a data set; empty if nothing is."""
+    places = RequestFiles(service.home, service.data_root)
+    upload = places.uploads.get(id)
+    check = check_of(service, places, upload)
+    return page(
+        request,
+        "data_check.html",
+        upload=upload,
+        check=check and _as_on_pages(check, _labels()),
+        images=IMAGES,
+        other_files=OTHER_FILES,
+    )
 
 
-_IMAGE_NAME = re.compile(r"there is no image file '([^']+)'")
+def _as_on_pages(check: DataCheck, labels: Mapping[str, str]) -> DataCheck:
+    """Return a check in the words of pages."""
+    return check.model_copy(update={"faults": [as_on_pages(fault, labels) for fault in check.faults]})
+
+
+def _labels() -> Mapping[str, str]:
+    """Return the labels of the fields of data in forms, in which the faults of data are worded."""
+    return labels_of(groups_of(DataRequest))
 
 
 @router.post("/{id}/rename")

@@ -195,7 +195,7 @@ def _models_page(
         status=HTTPStatus.UNPROCESSABLE_ENTITY if faults or problem else HTTPStatus.OK,
         reached=[model for model in models_listed if model.about is None or model.added],
         simulated=[model for model in models_listed if model.about is not None and not model.added],
-        config=service.settings.config_path,
+        models_only=service.allowances.models_only,
         file=service.settings.added_path,
         may_change="operate" in person.scopes,
         groups=model_groups(named=not edited),

@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from itertools import islice
 from pathlib import Path
 from typing import Annotated, NamedTuple, TypeVar
 
@@ -14,18 +13,13 @@ from fastapi.responses import RedirectResponse, Response
 from pydantic import Field, JsonValue
 from starlette.concurrency import run_in_threadpool
 
-from dokimasia.datasets import Problem, open_dataset, parse_mapping
-from dokimasia.domain.sample import Sample
-from dokimasia.domain.wording import has_or_have
-from dokimasia.errors import ConfigError, InputError
-from dokimasia.report.figures import several
-from dokimasia.report.thumbnails import SHARE, Picture, picture
+from dokimasia.errors import ConfigError, InputError, NotFound
 from dokimasia.runs.catalogue import OWN, method_named, plugin_methods
 from dokimasia.runs.estimate import Estimate, ModelEstimate
 from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.preview import check_keys
 from dokimasia.runs.requests import RunRequest, option_of
-from dokimasia.runs.samples import bring_reader
+from dokimasia.service.data_preview import IMAGES, DataPreview, preview_data
 from dokimasia.service.drawing import page
 from dokimasia.service.forms import (
     FieldGroup,
@@ -38,25 +32,21 @@ from dokimasia.service.forms import (
     texts_of,
     values_of,
 )
-from dokimasia.service.pages.data import IMAGES
 from dokimasia.service.request_parsing import example_of, leaves, read_request
 from dokimasia.service.routes.starting import known_method
 from dokimasia.service.state import Reader, Service, Starter, TheService
 from dokimasia.service.suggestions import SIMULATED_SIGHT, fault_of_model, suggestions_of
 from dokimasia.service.uploads import RUN, RequestFiles
-from dokimasia.service.wording import as_on_pages
-from dokimasia.storage.content.blobs import MemoryBlobs
-from dokimasia.storage.naming import resolve_run
+from dokimasia.service.wording import as_on_pages, paragraphs_on_page
+from dokimasia.storage.naming import check_name, resolve_run
 from dokimasia.storage.runs import list_runs
+from dokimasia.storage.trees.versions import resolve_tree
 
 router = APIRouter()
 
 MISSING_FILE = Path("/dev/null/data.jsonl")
 """Takes the place of data that a form lacks, so that the rest of it can be checked; it cannot exist."""
 
-SHOWN_SAMPLES = 6
-SHOWN_FAULTS = 50
-SHOWN_LINES = 10
 CHOSEN = "data_file"
 """The field of the buttons that choose one data file of an upload."""
 
@@ -89,25 +79,6 @@ class PreviewedRun(Estimate, extra="ignore"):
     missing: str = ""
     bound: ModelEstimate = Field(default=ModelEstimate(cost=0.0), validation_alias="undecided")
     spared: int = Field(default=0, validation_alias="in_ledger")
-
-
-@dataclass
-class DataPreview:
-    """The first samples of a data set, and its faults.
-
-    Attributes:
-        problem: why it is not a data set.
-        samples: the first samples, each with its pictures and its question.
-        faults: messages about unusable samples.
-        missing: the number of samples that name an image that does not exist.
-        unasked: the message about samples without a question.
-    """
-
-    problem: str = ""
-    samples: list[tuple[Sample, list[Picture], str]] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
-    missing: int = 0
-    unasked: str = ""
 
 
 @dataclass(kw_only=True)
@@ -213,8 +184,11 @@ async def filled(request: Request, service: TheService, person: Starter, method:
         return await run_in_threadpool(_form, request, service, definition, groups, values, reply)
     faults |= await run_in_threadpool(unknown_models, service, groups, fields)
 
+    described = ""
+
     async def preview(checked_request: RunRequest) -> None:
-        await service.runner.preview(definition.name, checked_request)
+        nonlocal described
+        described = str((await service.runner.preview(definition.name, checked_request)).get("run", ""))
 
     check = checker_of(service, definition.request, groups, fields, places, preview)
     try:
@@ -228,9 +202,15 @@ async def filled(request: Request, service: TheService, person: Starter, method:
             reply.estimate = _estimate(
                 await service.runner.preview(definition.name, checked_request), service, labels_of(groups)
             )
+            described = reply.estimate.run
             reply.command = places.shortened(checked_request.as_command(called=True))
     except InputError as problem:
         reply.problem = await find_faults(groups, values, faults, message_of(service, places, problem), check)
+    if "name" not in faults:
+        faults |= taken_name(service, groups, fields, run=described)
+    if faults or reply.problem:  # which may have hidden what is wrong with a tree
+        for name, fault in (await run_in_threadpool(_unknown_trees, service, groups, fields)).items():
+            faults.setdefault(name, fault)
     return await run_in_threadpool(_form, request, service, definition, groups, values, reply)
 
 
@@ -268,12 +248,32 @@ def checker_of(
     return check
 
 
+def taken_name(
+    service: Service, groups: Sequence[FieldGroup], fields: Mapping[str, JsonValue], *, run: str, suffix: str = ""
+) -> dict[str, str]:
+    """Return the fault of the field `name` if another run has the name that a form gives, by field.
+
+    Args:
+        service: the service.
+        groups: the form.
+        fields: the entered values, as JSON.
+        run: the id of the run that the form describes; empty while its faults leave it unknown.
+        suffix: what is added to the name.
+    """
+    name = fields.get("name")
+    if not isinstance(name, str) or not name or fields.get("force"):
+        return {}
+    try:
+        check_name(service.home, run, name + suffix)
+    except InputError as problem:
+        return {"name": as_on_pages(str(problem), labels_of(groups))}
+    return {}
+
+
 def message_of(service: Service, places: RequestFiles, problem: InputError) -> str:
     """Return the message of an error without secrets and paths, and with advice if images are missing."""
-    sentence = service.redact(places.shortened(str(problem)))
-    if NO_IMAGE in sentence:
-        return f"{sentence}\n{IMAGES}"
-    return sentence
+    sentence = service.redact(places.shortened(str(problem))).replace(str(service.home.path), "this service")
+    return f"{sentence}\n{IMAGES}" if NO_IMAGE in sentence else sentence
 
 
 def unknown_models(service: Service, groups: Sequence[FieldGroup], request: Mapping[str, JsonValue]) -> dict[str, str]:
@@ -284,6 +284,19 @@ def unknown_models(service: Service, groups: Sequence[FieldGroup], request: Mapp
             names = map(str, leaves(request.get(control.name, ())))
             if sentences := list(filter(None, (fault_of_model(service, name) for name in dict.fromkeys(names)))):
                 faults[control.name] = "\n".join(sentences)
+    return faults
+
+
+def _unknown_trees(service: Service, groups: Sequence[FieldGroup], request: Mapping[str, JsonValue]) -> dict[str, str]:
+    """Return the faults of the trees that a form names, by field."""
+    faults: dict[str, str] = {}
+    for control in (control for group in groups for control in group.controls if control.offers == "trees"):
+        if name := request.get(control.name):
+            try:
+                resolve_tree(service.home, str(name))
+            except NotFound as problem:
+                sentence = str(problem).replace(str(service.home.path), "this service")
+                faults[control.name] = as_on_pages(sentence, labels_of(groups))
     return faults
 
 
@@ -312,8 +325,7 @@ def _form(
     status: int = 0,
 ) -> Response:
     labels = labels_of(groups)
-    paragraphs = as_on_pages((method.request.__doc__ or "").strip(), labels).split("\n\n")
-    first, *others = (" ".join(paragraph.split()) for paragraph in paragraphs)
+    first, *others = paragraphs_on_page(method.request.__doc__ or "", labels)
     if method.name in OWN:
         first, others = OWN[method.name].help, [first, *others]
     return page(
@@ -337,76 +349,17 @@ def _form(
 
 def _preview_data(request: Mapping[str, JsonValue], places: RequestFiles, labels: Mapping[str, str]) -> DataPreview:
     """Return a preview of the data that a form names: the first samples and faults, or why it is not a data set."""
-    blobs = MemoryBlobs()
     data = str(request.get("data") or "")
     if not data:
         return DataPreview("Name a data set first, or upload one.")
-    preview = DataPreview()
-    unasked: Counter[str] = Counter()
-    problems: list[Problem] = []
-    try:
-        path: Path = places.file(data, "data")
-        bring_reader(path)
-        prompt = str(request.get("prompt") or "")
-        mapping = parse_mapping([str(text) for text in leaves(request.get("columns", []))])
-        limit = SHOWN_SAMPLES
-        if isinstance(chosen_limit := request.get("limit"), int):
-            limit = min(limit, chosen_limit)
-        dataset = open_dataset(path, mapping=mapping, blobs=blobs, need_prompt=False, prompt=prompt or "–", limit=limit)
-        for sample in islice(dataset, SHOWN_FAULTS):
-            if isinstance(sample, Problem):
-                problems.append(sample)
-                preview.missing += sample.kind == "image-missing"
-                continue
-            pictures = [
-                picture(blobs.get(image.sha256), image.sha256, (image.width, image.height), share=SHARE // 4)
-                for image in sample.images[:3]
-            ]
-            if not prompt and sample.prompt == "–":
-                unasked.update(["", *sample.meta])
-            prompt_shown = "" if sample.prompt == "–" else sample.prompt
-            preview.samples.append((sample, pictures, prompt_shown))
-        if (
-            any(problem.line for problem in problems) and not preview.samples and not prompt
-        ):  # lines without an id may lack a question, too
-            read_again = islice(open_dataset(path, mapping=mapping, blobs=blobs, limit=limit), SHOWN_FAULTS)
-            problems = [problem for problem in read_again if isinstance(problem, Problem)]
-        preview.faults = [as_on_pages(places.shortened(fault), labels) for fault in _fault_messages(problems)]
-    except InputError as problem:
-        preview.problem = as_on_pages(places.shortened(str(problem)).removeprefix("data: "), labels)
-    if unasked:
-        preview.unasked = _missing_question_message(unasked.pop(""), sorted(unasked))
-    return preview
-
-
-def _fault_messages(problems: Sequence[Problem]) -> list[str]:
-    """Return the messages about faults in data; a fault of several lines is reported once."""
-    groups: dict[str, list[Problem]] = {}
-    for problem in problems:
-        groups.setdefault(str(problem.message).partition(": ")[2] if problem.line else str(problem.message), []).append(
-            problem
-        )
-    messages: list[str] = []
-    for first, *others in groups.values():
-        message = str(first.message)
-        if others:
-            message += f" The same is wrong with {_lines([problem.line for problem in others])}."
-        messages.append(message)
-    return messages
-
-
-def _lines(numbers: Sequence[int]) -> str:
-    first_numbers = ", ".join(map(str, numbers[:SHOWN_LINES]))
-    rest = f" and {len(numbers) - SHOWN_LINES} more" if len(numbers) > SHOWN_LINES else ""
-    return f"line{'' if len(numbers) == 1 else 's'} {first_numbers}{rest}"
-
-
-def _missing_question_message(count: int, others: list[str]) -> str:
-    """Return the message about samples without a question, with the names of their other fields."""
-    hint = f" Among its other fields ({', '.join(others[:8])}) may be the question: call it prompt." if others else ""
-    return (
-        f"{several(count, 'sample')} {has_or_have(count)} no question.{hint} "
-        "A question for all can be written into the field Prompt."
+    limit = request.get("limit")
+    return preview_data(
+        places,
+        data,
+        labels,
+        prompt=str(request.get("prompt") or ""),
+        columns=[str(text) for text in leaves(request.get("columns", []))],
+        limit=limit if isinstance(limit, int) else None,
     )
 
 

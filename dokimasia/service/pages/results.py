@@ -48,7 +48,11 @@ LIMITED: Mapping[str, str] = dict(zip(LIMITS, ("cost", "requests", "tokens"), st
 
 EXPORTS: Mapping[str, tuple[str, str]] = {
     "jsonl": ("JSON lines", "all fields of each row, an object a line, for programs"),
-    "csv": ("CSV", "the same rows as a table, for scripts and statistics programs"),
+    "csv": (
+        "CSV",
+        "the same rows as a table, for scripts and statistics programs; a text that a spreadsheet would compute has an "
+        "apostrophe before it",
+    ),
     "excel": ("CSV for Excel", "that table in UTF-8 with a byte-order mark, so Excel shows accents correctly"),
     "parquet": ("Parquet", "that table with typed columns, for pandas and databases"),
     "preferences": ("Preferences", "pairs of a better and a worse answer to one question, for training"),

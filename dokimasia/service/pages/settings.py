@@ -21,6 +21,7 @@ from dokimasia.service.drawing import page
 from dokimasia.service.guard import COOKIE
 from dokimasia.service.metrics import Metrics
 from dokimasia.service.state import WHO_COOKIE, Reader, TheService
+from dokimasia.service.wording import as_on_pages
 from dokimasia.version import __version__
 
 router = APIRouter()
@@ -130,6 +131,7 @@ def settings(request: Request, service: TheService, person: Reader) -> Response:
         request,
         "settings.html",
         prompts=[library.get(name) for name in library.names()],
+        on_page=as_on_pages,
         home=service.home.path,
         size=size,
         files=files,

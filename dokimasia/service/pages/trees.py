@@ -16,7 +16,7 @@ from dokimasia.algorithms.taxonomy import attributes_of, holder
 from dokimasia.domain.capability import LAYERS, ROOT
 from dokimasia.errors import InputError, list_faults
 from dokimasia.methods.tree import in_order, load_tree, tree_figures, weaknesses_of
-from dokimasia.methods.tree.editing import TreeChange, edit_tree, restore_version
+from dokimasia.methods.tree.editing import TreeChange, check_tree_change, edit_tree, restore_version
 from dokimasia.methods.tree.node_scores import ModelWeaknesses, NodeScore, TreeNode, measured_of
 from dokimasia.methods.tree.report import NOT_SCORED, colour, ink
 from dokimasia.methods.tree.stored_trees import (
@@ -297,12 +297,18 @@ def edit(
     model: Annotated[str, Form(max_length=500)] = "",
 ) -> Response:
     """Edit a tree and show the new version; if the edit is refused, show why, with the form still filled in."""
+    form = {"kind": kind, "into": into, "reason": reason, "criteria": criteria or []}
+    faults = _empty_fields(kind, into, reason, criteria or ())
     try:
+        if faults:
+            if faults.keys() == {"reason"}:  # the rest can be checked
+                change = _change(kind, node, into, "–", criteria or ())
+                check_tree_change(service.home, tree, change, version=version)
+            return _tree(request, service, tree, model=model, node=node, faults=faults, given=form)
         change = _change(kind, node, into, reason, criteria or ())
         stored = asyncio.run(edit_tree(service.home, tree, change, version=version, person=person.name))
     except InputError as problem:
-        form = {"kind": kind, "into": into, "reason": reason, "criteria": criteria or []}
-        return _tree(request, service, tree, model=model, node=node, fault=problem, given=form)
+        return _tree(request, service, tree, model=model, node=node, fault=problem, faults=faults, given=form)
     current_node = next((change.into for change in stored.edits if change.node == node and change.into), node)
     exists = current_node in load_tree(service.home, tree).tree
     return RedirectResponse(
@@ -322,14 +328,25 @@ def restore(
     return RedirectResponse(_tree_address(stored.tree), HTTPStatus.SEE_OTHER)
 
 
-def _change(kind: str, node: str, into: str, reason: str, criteria: Sequence[str]) -> TreeChange:
+def _empty_fields(kind: str, into: str, reason: str, criteria: Sequence[str]) -> dict[str, str]:
+    """Return the faults of the fields of a change that are empty and must not be."""
+    faults: dict[str, str] = {}
+    if kind == "split" and not criteria:
+        faults["criteria"] = "select the criteria that are split off"
+    if kind != "prune" and not into.strip():
+        faults["into"] = "fill in this field"
     if not reason.strip():
-        raise InputError("a change of a tree needs a reason, which stays with it. Nothing was changed.")
+        faults["reason"] = "a change of a tree needs a reason, which stays with it"
+    return faults
+
+
+def _change(kind: str, node: str, into: str, reason: str, criteria: Sequence[str]) -> TreeChange:
     fields = {"kind": kind, "node": node, "into": into.strip(), "criteria": criteria, "reason": reason.strip()}
     try:
         return TreeChange.model_validate(fields)
     except ValidationError as problem:
-        raise InputError(f"{list_faults(problem)[0]}. Nothing was changed.") from None
+        faults = "; ".join(map(str, list_faults(problem)))
+        raise InputError(f"{faults}. Nothing was changed.") from None
 
 
 def _tree(
@@ -341,6 +358,7 @@ def _tree(
     model: str = "",
     node: str = "",
     fault: InputError | None = None,
+    faults: Mapping[str, str] = {},
     given: Mapping[str, object] = {},
 ) -> Response:
     home = service.home
@@ -370,7 +388,7 @@ def _tree(
     return page(
         request,
         "tree.html",
-        status=HTTPStatus.OK if fault is None else status_of(fault),
+        status=_status(fault, faults),
         tree=loaded.stored.tree,
         stored=loaded.stored,
         newest=history[-1].position == loaded.stored.position,
@@ -388,9 +406,16 @@ def _tree(
         node=None if node_id is None else _node(home, loaded, node_id, view.nodes, history),
         asked=node,
         fault="" if fault is None else str(fault),
+        faults=faults,
         given=given,
         layers=LAYERS,
     )
+
+
+def _status(fault: InputError | None, faults: Mapping[str, str]) -> int:
+    if fault is not None:
+        return status_of(fault)
+    return HTTPStatus.UNPROCESSABLE_ENTITY if faults else HTTPStatus.OK
 
 
 def _node(

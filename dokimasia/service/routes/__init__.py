@@ -15,7 +15,7 @@ def api_routers() -> Iterator[APIRouter]:
     """Yield the routers; the one that starts runs is built on each call, since the methods of plug-ins may have changed."""
     yield _operations(comments.__name__)
     yield _operations(finished.__name__)
-    yield from (lookups.events_router, lookups.health_router, lookups.images_router)
+    yield from (lookups.events_router, lookups.health_router, lookups.spending_router, lookups.images_router)
     yield _operations(knowledge.__name__)
     yield starting.methods_router
     yield _operations(passports.__name__)

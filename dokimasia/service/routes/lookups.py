@@ -15,13 +15,15 @@ from dokimasia.service.filtering import filter_of, filterable_run
 from dokimasia.service.response_cache import keep
 from dokimasia.service.routing import NEVER_RUN, After, Limit, json_router
 from dokimasia.service.run_events import MEDIA_TYPE, EventStream
-from dokimasia.service.state import Reader, TheService
+from dokimasia.service.spending import ServiceSpending, spending_of
+from dokimasia.service.state import IN_TURN, Reader, TheService
 from dokimasia.storage.reading.browsing import ANY, Order, find_samples, sample_around
 from dokimasia.storage.results import counts_by_sample
 from dokimasia.version import __version__
 
 events_router = APIRouter(tags=["runs"])
 health_router = APIRouter(tags=["service"])
+spending_router = json_router("service")
 images_router = json_router("images")
 samples_router = json_router("results")
 
@@ -94,6 +96,12 @@ class Health(BaseModel):
 async def health(service: TheService) -> Health:
     """Return the state of the service; needs no token."""
     return Health(workers=service.workers)
+
+
+@spending_router.get("/spending", dependencies=[IN_TURN])
+def spending(service: TheService, person: Reader) -> ServiceSpending:
+    """Show what all runs have spent together, by run, model and token, and what is left of the limits of the service."""
+    return spending_of(service)
 
 
 TYPES = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp", "GIF": "image/gif"}

@@ -18,6 +18,7 @@ from dokimasia.errors import InputError
 from dokimasia.operations.operation import ListPage, RequestRefused, page_of
 from dokimasia.runs.reading.reporting import redact_texts
 from dokimasia.runs.samples import bring_reader
+from dokimasia.service.data_preview import SECONDS_CHECKED, DataCheck, check_upload
 from dokimasia.service.problems import may_answer
 from dokimasia.service.request_parsing import json_body, leaves
 from dokimasia.service.routing import After, Limit, body_of, json_router
@@ -85,6 +86,12 @@ class UploadShown(BaseModel):
     called: str = Field(description="the same as a person reads it: by its name and the beginning of its id")
 
 
+class UploadStored(UploadShown):
+    """An upload as it arrived, with the check of its data files."""
+
+    check: DataCheck | None = Field(description="null while the check is still at work")
+
+
 class UploadsListed(ListPage):
     """A page of the uploads, the newest first."""
 
@@ -110,16 +117,24 @@ class UploadDetail(UploadShown):
     "/uploads",
     status_code=HTTPStatus.CREATED,
     openapi_extra=SENT,
-    responses={200: {"model": UploadShown, "description": "it was there already"}, **may_answer(507)},
+    responses={200: {"model": UploadStored, "description": "it was there already"}, **may_answer(507)},
 )
-async def upload(service: TheService, person: Starter, request: Request, response: Response) -> UploadShown:
-    """Upload a data set or images; the same files again are the same upload."""
+async def upload(service: TheService, person: Starter, request: Request, response: Response) -> UploadStored:
+    """Upload a data set or images, and check its first rows; the same files again are the same upload."""
     with _uploads(service).incoming() as incoming:
         receiving = _Receiving(incoming)
         await receiving.read(request)
         stored, new = await run_in_threadpool(_store, incoming, receiving.name, person.name)
     response.status_code = HTTPStatus.CREATED if new else HTTPStatus.OK
-    return _shown_upload(stored)
+    places = RequestFiles(service.home, service.data_root)
+    check = await run_in_threadpool(check_of, service, places, stored)
+    return UploadStored(**_shown_upload(stored).model_dump(), check=check)
+
+
+def check_of(service: Service, places: RequestFiles, upload: Upload) -> DataCheck | None:
+    """Return the check of an upload's data files, made once; None while it takes longer than a reply may."""
+    key = ("data check", upload.id, upload.name)
+    return service.cache.get(key, lambda: check_upload(places, upload), seconds=2 * SECONDS_CHECKED)
 
 
 @router.get("/uploads")

@@ -50,6 +50,11 @@
       empty.value = upload.called;
       correct(empty);
       message.textContent = `${upload.name}: ${upload.files} file${upload.files === 1 ? "" : "s"}`;
+      if (name === "data" && upload.check?.faults.length) {
+        const others = upload.check.faults.length - 1 + upload.check.more;
+        message.textContent += `. ${upload.check.faults[0]}${others ? ` And ${others} more: Look at the data.` : ""}`;
+        message.className = "bad";
+      }
     } catch (problem) {
       message.textContent = problem.message;
       message.className = "bad";

@@ -232,6 +232,18 @@ def resolve_tree(home: Home, text: str) -> StoredVersion:
     raise NotFound(f"no tree, version or run with a tree is called {text!r}{hint}")
 
 
+def named_tree(home: Home, text: str) -> StoredVersion:
+    """Return the version that the option `--tree` of a request names; see `resolve_tree`.
+
+    Raises:
+        NotFound: there is none; the message names the option.
+    """
+    try:
+        return resolve_tree(home, text)
+    except NotFound as problem:
+        raise NotFound(f"--tree: {problem}") from None
+
+
 def mappings(home: Home, version_id: str, *, tree: str | None = None) -> list[Placement]:
     """Return a version's mappings, by criterion; empty for a version before the mapping.
 

@@ -25,7 +25,7 @@ from tests.service.browser.looking import (
 )
 from tests.service.waiting import Waits
 
-PAGES = ("/", "/?q=nothing", "/new", "/new/evaluate", "/new/filter", "/new/tree", "/settings", "/nowhere")
+PAGES = ("/", "/?q=nothing", "/new", "/new/evaluate", "/new/filter", "/new/tree", "/settings", "/spending", "/nowhere")
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -59,7 +59,7 @@ def test_tables_are_read_on_a_phone_without_scrolling_sideways(waiting: Waits) -
     """Lists of runs, trees, reviews and models, and the verdict on a judge, fit a phone."""
     verdict = f"/judge-checks/verdict?name={JUDGE}&run={waiting.runs['probe']}"
     with serving(waiting.home) as site:
-        for path in ("/compare", "/board", "/trees", "/review", "/models", "/data", verdict):
+        for path in ("/compare", "/board", "/trees", "/review", "/models", "/data", "/spending", verdict):
             assert_no_table_scrolls(site, path)
 
 
@@ -191,6 +191,23 @@ def test_a_data_set_is_uploaded_on_its_page(workshop: Site, tmp_path: Path) -> N
     with workshop.opened("/data") as seen:
         seen.page.set_input_files("#upload-form input[type=file]", file)
         expect(seen.page.get_by_role("rowheader", name="chosen-here.csv")).to_be_visible()
+
+
+def test_a_data_set_is_looked_at_with_its_faults(workshop: Site, tmp_path: Path, views: tuple[View, ...]) -> None:
+    """The list says what is wrong with a data set, and its page shows the rows that can be used."""
+    file = tmp_path / "half-right.csv"
+    file.write_text("id,prompt,reference_answer\na,What is 1 + 1?,2\n,What is 1 + 2?,3\n", encoding="utf-8")
+    with workshop.opened("/data") as seen:
+        seen.page.set_input_files("#upload-form input[type=file]", file)
+        fault = seen.page.locator("tr", has_text="half-right.csv").locator(".notice")
+        expect(fault).to_contain_text("half-right.csv, line 3")
+        seen.page.get_by_role("link", name="Look at half-right.csv").click()
+        seen.page.wait_for_selector("#data-shown article")
+        assert "What is 1 + 1?" in seen.page.inner_text("#data-shown")
+        assert_calm(seen)
+        path = seen.page.url.removeprefix(workshop.url)
+    look_over(workshop, path, views)
+    assert_no_table_scrolls(workshop, "/data")
 
 
 def test_runs_are_ticked_and_compared_on_a_small_screen(workshop: Site, small: Finished) -> None:
