@@ -38,6 +38,7 @@ FIRST: dict[str, ColumnType] = {
     "category": "text",
     "question": "text",
     "reference_answer": "text",
+    "image_id": "text",
     "model": "text",
     "arm": "text",
     "repeat": "integer",
@@ -46,8 +47,13 @@ FIRST: dict[str, ColumnType] = {
     "failure": "text",
     "reason": "text",
     "score": "number",
+    "scale": "text",
 }
-"""The first columns of every export; missing values are null. `--responses` reads the same names."""
+"""The first columns of every export; missing values are null. `--responses` reads the same names.
+
+`image_id` is the SHA-256 of the sample's first image, which samples of one cluster share;
+`scale` are the lowest and the highest possible score, such as `1,5`.
+"""
 
 _SAID = FIRST.keys() & ResultRow.model_fields.keys()
 """The first columns that are fields of a result row."""
@@ -152,6 +158,9 @@ async def _pages(
     plan, _ = method.read(run)
     fake = set(simulated_names(plan.models.values()))
     judged_by_fake = plan.judge_name in fake
+    scale = None
+    if method.scores.scale is not None:
+        scale = "{:g},{:g}".format(*method.scores.scale)
     attempts = {item: retry.attempt for item, retry in retries(home, run.id).items()}
     scores = judgement_scores(home, run.id) if corrections else {}
     judged_pages = result_pages(home, run.id, method.row_kind)
@@ -173,6 +182,7 @@ async def _pages(
                 **samples.get(row.sample_id, _NOT_ASKED),
                 "attempt": attempts.get(row.item, 0),
                 **row.model_dump(include=_SAID),
+                "scale": scale,
                 **cells,
                 **correction,
                 **({"comments": comments.get(row.sample_id)} if comments else {}),
@@ -187,15 +197,16 @@ def _names_of(rows: Sequence[ResultRow]) -> list[str]:
     return list(dict.fromkeys(row.sample_id for row in rows))
 
 
-_NOT_ASKED: Mapping[str, object] = dict.fromkeys(("category", "question", "reference_answer"))
+_NOT_ASKED: Mapping[str, object] = dict.fromkeys(("category", "question", "reference_answer", "image_id"))
 
 
 def _question_cells(sample: Sample) -> dict[str, object]:
-    """Return a sample's kind, question and expected answer; null for a missing one."""
+    """Return a sample's kind, question, expected answer and image; null for a missing one."""
     return {
         "category": sample.category,
         "question": sample.prompt or None,
         "reference_answer": sample.reference_text or None,
+        "image_id": sample.cluster if sample.images else None,
     }
 
 
