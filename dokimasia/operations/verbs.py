@@ -15,6 +15,7 @@ from dokimasia.domain.ports import Transport
 from dokimasia.errors import NotFound
 from dokimasia.log import Redactor
 from dokimasia.operations.operation import OperationContext
+from dokimasia.operations.results import wrong as list_wrong
 from dokimasia.operations.runs import RunDetail, RunShown, list_of_runs, one_run
 from dokimasia.operations.runs import board as rank
 from dokimasia.operations.runs import diff as compare
@@ -26,6 +27,7 @@ from dokimasia.people.judgements.values import Numbers
 from dokimasia.report.board import Board, Measure
 from dokimasia.report.comparison import RunComparison
 from dokimasia.report.gate import Gate
+from dokimasia.report.wrong import WrongAnswers
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.forking import fork as fork_run
 from dokimasia.runs.lifecycle import HomeLike, RunLike, RunResult, name_of_run, open_for_reading, place_of
@@ -352,6 +354,35 @@ async def gate(
         return decide_gate(context, *names, max_drop, measure, _joined(models), seed)
 
     return await _read(settings, home, read, run, baseline)
+
+
+@python_verb()
+async def wrong_answers(
+    run: RunLike = "last",
+    *,
+    models: Sequence[str] = (),
+    limit: int | None = None,
+    settings: Settings | None = None,
+    home: HomeLike | None = None,
+) -> WrongAnswers:
+    """Return the answers of a run that were judged wrong or, in a run without verdicts, those with the lowest scores.
+
+    Args:
+        run: its name, the beginning of its id, or `last`; or a `RunResult`.
+        models: only answers of these models; empty: of all.
+        limit: the number of listed answers, at most, from 1 (default: 20).
+        settings: home and configuration; read from the environment by default.
+        home: a folder, or an open home; by default that of the settings, or of a `RunResult`.
+
+    Raises:
+        NotFound: there is no such run.
+        InputError: the results of the run are not judged answers, or it has no such model.
+    """
+
+    def read(context: OperationContext) -> WrongAnswers:
+        return list_wrong(context, name_of_run(run), list(models) or None, limit)
+
+    return await _read(settings, home, read, run)
 
 
 @python_verb()
