@@ -36,7 +36,7 @@ def payment_recorder(home: Home, payer: str) -> SpendingRecorder:
 
 
 def _spent(home: Home, table: str, id: str) -> Spending:
-    row = home.one(f"SELECT calls, tokens, cost FROM {table} WHERE id = ?", (id,))
+    row = home.one(f"SELECT calls, tokens, cost, coalesce(cut_off, 0) FROM {table} WHERE id = ?", (id,))
     return Spending() if row is None else Spending(*row)
 
 
