@@ -159,8 +159,8 @@ def _print_nearest(backend: Backend, run: str, text: str, *, as_json: bool, dry_
 @click.option(
     "--format",
     "name",
-    type=click.Choice(["jsonl", "csv", "excel", "parquet"]),
-    help="Default: by the ending of the file, else jsonl; excel is CSV that Excel opens.",
+    type=click.Choice(["jsonl", "csv", "excel", "xlsx", "parquet"]),
+    help="Default: by the ending of the file, else jsonl; excel is CSV that Excel opens, xlsx a workbook.",
 )
 @click.option(
     "--as",

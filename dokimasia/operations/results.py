@@ -33,6 +33,7 @@ from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.reading.exporting import SUFFIXES, Format, file_stem, form_of, write_export
 from dokimasia.runs.reading.inspection import items_of_run, sample_of_run
 from dokimasia.runs.reading.reporting import SAMPLES, render, report_data, run_data
+from dokimasia.runs.reading.workbook import MEDIA as WORKBOOK
 from dokimasia.runs.reading.wrong import LISTED, wrong_answers
 from dokimasia.storage.runs import Run
 
@@ -48,6 +49,7 @@ MEDIA_TYPES = {
     "jsonl": "application/x-ndjson",
     "csv": "text/csv",
     "excel": "text/csv",
+    "xlsx": WORKBOOK,
     "parquet": "application/vnd.apache.parquet",
 }
 IN_MEMORY = 8 * 2**20
@@ -213,7 +215,8 @@ def export(
         str,
         Parameter(
             max_length=100,
-            description="jsonl, csv, excel (CSV that Excel opens), parquet, or a form of the method, such as vlmevalkit.",
+            description="jsonl, csv, excel (CSV that Excel opens), xlsx (a workbook), parquet, or a form of the method, such as "
+            "vlmevalkit.",
         ),
     ] = "jsonl",
 ) -> FileReply:

@@ -58,11 +58,11 @@ def test_export_writes_files_and_streams(verb: Verb, evaluated: str, tmp_path: P
 
 
 def test_a_format_that_an_export_does_not_have_is_refused(verb: Verb, evaluated: str, tmp_path: Path) -> None:
-    """A file whose ending says another format is not written as JSON lines in secret, and none as a workbook."""
-    code, out, err = verb("export", evaluated, "-o", "out.xlsx")
+    """A file whose ending says another format is not written as JSON lines in secret, and none as another workbook."""
+    code, out, err = verb("export", evaluated, "-o", "out.ods")
     assert (code, out) == (2, "")
-    assert "out.xlsx: an export is not a workbook" in err
-    assert not (tmp_path / "out.xlsx").exists()
+    assert "out.ods: such a file is not written. --format xlsx writes a workbook" in err
+    assert not (tmp_path / "out.ods").exists()
     assert verb("export", evaluated, "-o", "out.xlsx", "--format", "csv")[0] == 2
     assert verb("export", evaluated, "-o", "out.txt", "--format", "csv")[0] == 0
     _, out, _ = verb("export", evaluated, "-o", "-")

@@ -164,7 +164,7 @@ def test_runs_join_files(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> N
     assert not (tmp_path / "elsewhere").exists()
 
 
-@pytest.mark.parametrize("ending", ["jsonl", "csv"])
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "xlsx"])
 def test_exports_are_compared_as_their_runs_are(ending: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Exports say which samples share an image: means, intervals and p-values are those of `diff` of the two runs."""
     pictures = write_world(tmp_path / "world.jsonl", 12, 3)

@@ -1,4 +1,4 @@
-"""Export of a run's results for other tools: one row for each item, as JSON lines, CSV or Parquet."""
+"""Export of a run's results for other tools: one row for each item, as JSON lines, CSV, a workbook or Parquet."""
 
 import codecs
 import csv
@@ -20,6 +20,7 @@ from dokimasia.errors import ConfigError, InputError
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import simulated_names
 from dokimasia.runs.method import AnyMethod, ColumnType, Export
+from dokimasia.runs.reading.workbook import WorkbookWriter
 from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import CallFigures, SqliteLedger
@@ -276,18 +277,18 @@ def _sum(values: Sequence[float | None]) -> float | None:
     return sum(known_values) if len(known_values) == len(values) else None
 
 
-Format = Literal["jsonl", "csv", "excel", "parquet"]
+Format = Literal["jsonl", "csv", "excel", "xlsx", "parquet"]
 FORMATS: tuple[Format, ...] = get_args(Format)
-"""`excel` is CSV with a byte order mark, by which Excel recognises UTF-8."""
+"""`excel` is CSV with a byte order mark, by which Excel recognises UTF-8; `xlsx` is a workbook."""
 
-SUFFIXES: Mapping[Format, str] = {"jsonl": "jsonl", "csv": "csv", "excel": "csv", "parquet": "parquet"}
+SUFFIXES: Mapping[Format, str] = {"jsonl": "jsonl", "csv": "csv", "excel": "csv", "xlsx": "xlsx", "parquet": "parquet"}
 """The file ending of each format."""
 
 JSON_LINES = ("", "json", "ndjson", "txt")
 """Further file endings that select JSON lines."""
 
 
-WORKBOOKS = ("xlsx", "xlsm", "xls", "ods")
+WORKBOOKS = ("xlsm", "xls", "ods")
 """File endings of workbooks, which no format writes."""
 
 
@@ -305,9 +306,10 @@ def format_of(name: str | None, path: Path | None) -> Format:
         ConfigError: the ending belongs to another format, or to a workbook.
     """
     ending = path.suffix.lower().lstrip(".") if path is not None else ""
-    if ending in WORKBOOKS:
+    if ending in WORKBOOKS or (ending == "xlsx" and name not in (None, "xlsx")):
         raise ConfigError(
-            f"{path}: an export is not a workbook. --format excel writes CSV that Excel opens: name a file that ends in .csv"
+            f"{path}: such a file is not written. --format xlsx writes a workbook, to a file that ends in .xlsx; --format excel "
+            "writes CSV that Excel opens, to one that ends in .csv"
         )
     for known in FORMATS:
         if known == (name or ending):
@@ -315,7 +317,7 @@ def format_of(name: str | None, path: Path | None) -> Format:
     if ending in JSON_LINES:
         return "jsonl"
     raise ConfigError(
-        f"{path}: an export is JSON lines, CSV or Parquet; name a file that ends in .jsonl, .csv or .parquet, "
+        f"{path}: an export is JSON lines, CSV, a workbook or Parquet; name a file that ends in .jsonl, .csv, .xlsx or .parquet, "
         "or choose with --format"
     )
 
@@ -328,14 +330,21 @@ def encode(export: Export, format: Format) -> bytes:
     """
     if format == "parquet":
         return _parquet(export)
+    if format == "xlsx":
+        file = io.BytesIO()
+        with WorkbookWriter(file) as workbook:
+            workbook.write(export.columns)
+            for row in export.rows:
+                workbook.write(row[name] for name in export.columns)
+        return file.getvalue()
     return _header(export.columns, format) + _lines(export.columns, export.rows, format)
 
 
 async def write_export(home: Home, run: Run, format: Format, file: IO[bytes]) -> int:
     """Write a run's export to an open file and return the number of rows; the bytes equal those of `encode`.
 
-    JSON lines and CSV are written while they are read, so that memory holds a few thousand rows; Parquet is written
-    whole.
+    JSON lines, CSV and a workbook are written while they are read, so that memory holds a few thousand rows; Parquet is
+    written whole.
 
     Raises:
         ConfigError: the format is Parquet, and pyarrow is not installed.
@@ -346,8 +355,16 @@ async def write_export(home: Home, run: Run, format: Format, file: IO[bytes]) ->
         file.write(_parquet(export))
         return len(export.rows)
     columns, pages = export_pages(home, run)
-    file.write(_header(columns, format))
     count = 0
+    if format == "xlsx":
+        with WorkbookWriter(file) as workbook:
+            workbook.write(columns)
+            async for page in pages:
+                for row in page:
+                    workbook.write(row[name] for name in columns)
+                count += len(page)
+        return count
+    file.write(_header(columns, format))
     async for page in pages:
         file.write(_lines(columns, page, format))
         count += len(page)
