@@ -247,7 +247,8 @@ def images_needed(verdict: Literal["suitable", "not suitable"]) -> int:
     With fewer, the interval of undetected errors is neither within the limit of a suitable judge that misses none, nor
     beyond that of one that misses all.
     """
-    limit, missed = LIMITS["undetected errors"], float(verdict == "not suitable")
+    quality: Quality = "undetected errors"
+    limit, missed = LIMITS[quality], float(verdict == "not suitable")
     images = 1
     while True:
         interval = item_share([(missed, image) for image in range(images)]).interval
