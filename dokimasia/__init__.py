@@ -85,6 +85,7 @@ if TYPE_CHECKING:
         resume,
         show,
         write_report,
+        wrong_answers,
     )
     from dokimasia.people.checks import decide, pending_checks
     from dokimasia.people.correction.shape import CorrectionFigures
@@ -93,6 +94,7 @@ if TYPE_CHECKING:
     from dokimasia.report.board import Board
     from dokimasia.report.comparison import RunComparison
     from dokimasia.report.gate import Gate
+    from dokimasia.report.wrong import WrongAnswers
     from dokimasia.runs.embedding import as_runnable, memory_context
     from dokimasia.runs.forking import ForkRequest
     from dokimasia.runs.lifecycle import RunResult
@@ -137,6 +139,7 @@ if TYPE_CHECKING:
     show_sync: SyncVerb[RunDetail]
     write_diagnosis_sync: SyncVerb[RunResult]
     write_report_sync: SyncVerb[Path]
+    wrong_answers_sync: SyncVerb[WrongAnswers]
 
 _MODULES = {
     name: f"dokimasia.{module}"
@@ -208,6 +211,7 @@ _MODULES = {
             "resume",
             "show",
             "write_report",
+            "wrong_answers",
         ),
         "people.checks": ("decide", "pending_checks"),
         "runs.embedding": ("as_runnable", "memory_context"),
@@ -367,6 +371,8 @@ __all__ = [
     "write_diagnosis_sync",
     "write_report",
     "write_report_sync",
+    "wrong_answers",
+    "wrong_answers_sync",
 ]
 
 

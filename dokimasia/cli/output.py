@@ -59,7 +59,16 @@ format_option = click.option(
     "--search", metavar="TEXT", help="List the samples nearest to this text by meaning; their texts are embedded."
 )
 @click.option("--answers", is_flag=True, help="With --search: search the answers instead of the questions.")
-@click.option("--limit", type=click.IntRange(1, 500), help="With --search: so many samples (default: 10).")
+@click.option(
+    "--wrong",
+    is_flag=True,
+    help="List the answers that were judged wrong; of a run without verdicts, the lowest scores.",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(1, 500),
+    help="With --search: so many samples (default: 10). With --wrong: so many answers (default: 20).",
+)
 @click.option("--max-cost", type=DOLLARS, help="With --search: US dollars to spend at most.")
 @click.option("--dry-run", is_flag=True, help="With --search: embed nothing, and say what it would cost.")
 @format_option
@@ -73,6 +82,7 @@ def show(
     raw: bool,
     full: bool,
     search: str | None,
+    wrong: bool,
     dry_run: bool,
     format: TableFormat,
     as_json: bool,
@@ -84,13 +94,22 @@ def show(
 
     if raw and sample is None:
         raise click.UsageError("--raw goes with --sample ID")
+    if wrong:
+        if sample is not None or search is not None or full or format == "latex":
+            raise click.UsageError("--wrong lists answers; leave --sample, --search, --full and --format out")
+        if dry_run or any(value for name, value in searching.items() if name != "limit"):
+            raise click.UsageError("--answers, --max-cost and --dry-run go with --search TEXT")
+        _print_wrong(backend, run, models, searching.get("limit"), as_json=as_json)
+        return
     if search is not None:
         if sample is not None or models or full or format == "latex":
             raise click.UsageError("--search lists samples; leave --sample, --model, --full and --format out")
         _print_nearest(backend, run, search, as_json=as_json, dry_run=dry_run, **searching)
         return
     if dry_run or any(searching.values()):
-        raise click.UsageError("--answers, --limit, --max-cost and --dry-run go with --search TEXT")
+        raise click.UsageError(
+            "--answers, --limit, --max-cost and --dry-run go with --search TEXT (--limit also with --wrong)"
+        )
     if format == "latex":
         if sample is not None or as_json:
             raise click.UsageError("--format latex writes the tables of a run; leave --sample and --json out")
@@ -100,6 +119,18 @@ def show(
         stream(latex.parts())
         return
     print_run(backend, run, as_json=as_json, sample=sample, raw=raw, full=full, models=models)
+
+
+def _print_wrong(backend: Backend, run: str, models: tuple[str, ...], limit: object, *, as_json: bool) -> None:
+    """Print the answers of a run that were judged wrong."""
+    from dokimasia import operations
+    from dokimasia.report.wrong import wrong_blocks
+
+    answers = backend.call(operations.results.wrong, run=run, model=list(models) or None, limit=limit)
+    if as_json:
+        print_json(answers)
+    else:
+        print_blocks(wrong_blocks(answers))
 
 
 def _print_nearest(backend: Backend, run: str, text: str, *, as_json: bool, dry_run: bool, **options: object) -> None:
@@ -128,8 +159,8 @@ def _print_nearest(backend: Backend, run: str, text: str, *, as_json: bool, dry_
 @click.option(
     "--format",
     "name",
-    type=click.Choice(["jsonl", "csv", "excel", "parquet"]),
-    help="Default: by the ending of the file, else jsonl; excel is CSV that Excel opens.",
+    type=click.Choice(["jsonl", "csv", "excel", "xlsx", "parquet"]),
+    help="Default: by the ending of the file, else jsonl; excel is CSV that Excel opens, xlsx a workbook.",
 )
 @click.option(
     "--as",

@@ -62,8 +62,8 @@ def command(context: click.Context, backend: Backend, tags: tuple[str, ...], met
 
 
 SPENT_NOTE = (
-    "spent: every call that was sent; `show RUN` counts the calls that results rest on, given-up ones left out. Under a limit, "
-    "a call that was cut off counts at its estimated cost."
+    "spent: every call that was sent; `show RUN` counts the calls that results rest on, given-up ones left out. Cut off: calls "
+    "that were given up in flight, without a reply or an error; under a limit such a call counts at its estimated cost."
 )
 """The note below the list of runs."""
 
@@ -78,6 +78,8 @@ def _print_runs(runs: "Sequence[RunShown]") -> None:
         names = ", ".join(name for name in (run.name, *run.other_names) if name)
         started = run.created_at[:16].replace("T", " ")
         spent = cost_text(None if run.spent.unknown_cost else run.spent.cost, run.spent.cost)
+        if run.spent.cut_off and run.status not in ("queued", "running"):
+            spent = f"{spent} ({several(run.spent.cut_off, 'call')} cut off)"
         rows.append([run.id, f"{names} {tags}".strip(), f"{run.status}{questions}", started, spent])
     widths = [max(map(len, cells)) for cells in zip(titles, *rows, strict=True)]
     out = console()

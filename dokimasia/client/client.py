@@ -138,6 +138,15 @@ class ClientRun:
         """Return a sample with all its results, with `raw` also every call as it was sent."""
         return self._client.call(operations.results.one_sample, run=self.id, sample=id, raw=raw or None)
 
+    def wrong(self, models: Sequence[str] = (), **options: object) -> JsonObject:
+        """Return the answers that were judged wrong or, in a run without verdicts, those with the lowest scores.
+
+        Args:
+            models: only answers of these models; empty: of all.
+            options: `limit`, the number of listed answers.
+        """
+        return self._client.call(operations.results.wrong, run=self.id, model=list(models) or None, **options)
+
     def search(self, text: str, **options: object) -> JsonObject:
         """Return the samples nearest to a text by meaning, nearest first, and the price paid to embed their texts.
 

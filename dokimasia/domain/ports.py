@@ -100,11 +100,15 @@ class Ledger(Protocol):
 
 
 class Spending(NamedTuple):
-    """Requests sent, tokens, and cost in US dollars; unreported usage counts at its estimate."""
+    """Requests sent, tokens, and cost in US dollars; unreported usage counts at its estimate.
+
+    `cut_off` counts the requests, of `calls`, that ended without a reply or an error, as at a kill, or are still in flight.
+    """
 
     calls: int = 0
     tokens: int = 0
     cost: float = 0.0
+    cut_off: int = 0
 
 
 class SpendingRecorder(Protocol):

@@ -49,14 +49,21 @@ class Reservation:
         for reservation in self.above:
             reservation.take_back()
 
-    def settle(self, *, tokens: int | None, cost: float | None) -> None:
-        """Close with the request's actual tokens and cost; unknown amounts are charged at their estimate."""
+    def settle(self, *, tokens: int | None, cost: float | None, cut_off: bool = False) -> None:
+        """Close with the request's actual tokens and cost; unknown amounts are charged at their estimate.
+
+        Args:
+            tokens: input and output tokens; None if unknown.
+            cost: US dollars; None if unknown.
+            cut_off: whether the request was abandoned in flight.
+        """
         if self._open:
             self._open = False
+            self._budget.cut_off += cut_off
             spent = self.tokens if tokens is None else tokens
             self._budget.charge(self, tokens=spent, cost=self.cost if cost is None else cost)
             for reservation in self.above:
-                reservation.settle(tokens=tokens, cost=cost)
+                reservation.settle(tokens=tokens, cost=cost, cut_off=cut_off)
 
     def release(self) -> None:
         """Close without charging tokens; a sent request still counts as a call."""
@@ -79,6 +86,7 @@ class Budget:
         calls: requests sent, including those of earlier invocations.
         tokens: tokens spent, unknown ones at their estimate.
         cost: US dollars spent, unknown ones at their estimate.
+        cut_off: requests that were abandoned in flight, including those that earlier invocations left in flight.
     """
 
     def __init__(
@@ -90,6 +98,7 @@ class Budget:
         calls: int = 0,
         tokens: int = 0,
         cost: float = 0.0,
+        cut_off: int = 0,
         record: SpendingRecorder | None = None,
         above: "Sequence[Budget]" = (),
         whose: str = "",
@@ -103,6 +112,7 @@ class Budget:
         self.calls = calls
         self.tokens = tokens
         self.cost = cost
+        self.cut_off = cut_off
         self._record = record
         self._in_flight = Spending()
         self._above = above
@@ -165,12 +175,18 @@ class Budget:
 
     @property
     def spending(self) -> Spending:
-        """The total spending if requests in flight cost their estimates."""
-        return Spending(self.calls, self.tokens + self._in_flight.tokens, self.cost + self._in_flight.cost)
+        """The total spending if the process ended now: requests in flight cost their estimates, and count as cut off."""
+        in_flight = self._in_flight
+        return Spending(
+            calls=self.calls,
+            tokens=self.tokens + in_flight.tokens,
+            cost=self.cost + in_flight.cost,
+            cut_off=self.cut_off + in_flight.calls,
+        )
 
     def _fly(self, reservation: Reservation, count: int) -> None:
         """Add a request to those in flight, or with -1 remove it."""
-        calls, tokens, cost = self._in_flight
+        calls, tokens, cost, _ = self._in_flight
         calls += count
         # Without requests in flight, no rounding error remains.
         cost = cost + count * reservation.cost if calls else 0.0

@@ -317,7 +317,7 @@ class ModelGateway:
             return await self._commit(pending, route, result, reservation, latency)
         except asyncio.CancelledError:
             if reservation.is_sent:  # abandoned in flight: it may have been paid for
-                reservation.settle(tokens=None, cost=None)
+                reservation.settle(tokens=None, cost=None, cut_off=True)
             raise
         finally:
             pending.idle, pending.has_slot = True, False

@@ -80,7 +80,7 @@ class ResultsFile:
     """The rows of a file, with the harness that wrote it (`version` is None if unknown) and the scorer that was read.
 
     `simulated` are the models that the file marks as simulated, as exports of this package do. `columns` are those of a
-    table, in its order.
+    table, in its order. `scale` is the lowest and the highest possible score, if the file says so.
     """
 
     path: Path
@@ -92,6 +92,7 @@ class ResultsFile:
     notes: tuple[str, ...] = ()
     simulated: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
+    scale: tuple[float, float] | None = None
 
     @property
     def models(self) -> list[str]:

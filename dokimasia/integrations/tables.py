@@ -257,7 +257,18 @@ def read_table(path: Path, options: ReadOptions) -> ResultsFile:
         results.append(result)
         if str(row.fields.get("simulated", "")).lower() in ("true", "1"):
             simulated.append(result.model)
-    return table.file("table", "table", results, simulated=simulated)
+    return replace(table.file("table", "table", results, simulated=simulated), scale=_scale(table))
+
+
+def _scale(table: _ResultsTable) -> tuple[float, float] | None:
+    """Return the scale that a run's export names in each row of its scores; None for other tables."""
+    texts = {str(row.fields.get("scale", "")) for row in table.rows}
+    if table.columns.get("score") != "score" or len(texts) != 1:
+        return None
+    ends = [score_of(text) for text in texts.pop().split(",")]
+    if len(ends) != 2 or ends[0] is None or ends[1] is None or ends[0] >= ends[1]:
+        return None
+    return ends[0], ends[1]
 
 
 def read_vlmevalkit(path: Path, options: ReadOptions) -> ResultsFile:

@@ -173,6 +173,7 @@ class JudgeCheckRequest(RunRequest):
             evaluators=self.evaluators,
             padded=True,
             unchecked=True,
+            for_verdict=True,
             limit=None if planted else self.limit,
             subsample=None if planted else self.subsample,
             name=self.name,

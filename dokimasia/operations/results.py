@@ -28,10 +28,13 @@ from dokimasia.operations.operation import (
     operation,
 )
 from dokimasia.people.checks import without_others
+from dokimasia.report.wrong import WrongAnswers
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.reading.exporting import SUFFIXES, Format, file_stem, form_of, write_export
 from dokimasia.runs.reading.inspection import items_of_run, sample_of_run
 from dokimasia.runs.reading.reporting import SAMPLES, render, report_data, run_data
+from dokimasia.runs.reading.workbook import MEDIA as WORKBOOK
+from dokimasia.runs.reading.wrong import LISTED, wrong_answers
 from dokimasia.storage.runs import Run
 
 PAGE_POLICY = (
@@ -46,6 +49,7 @@ MEDIA_TYPES = {
     "jsonl": "application/x-ndjson",
     "csv": "text/csv",
     "excel": "text/csv",
+    "xlsx": WORKBOOK,
     "parquet": "application/vnd.apache.parquet",
 }
 IN_MEMORY = 8 * 2**20
@@ -89,6 +93,21 @@ def one_sample(
     row = context.run(run)
     context.cache(row)
     return _for_person(context, row, asyncio.run(sample_of_run(context.home, row, sample, raw=raw)))
+
+
+@operation("GET", "/runs/{run}/wrong", tag="results")
+def wrong(
+    context: OperationContext,
+    run: str,
+    model: Annotated[list[str] | None, Parameter(description="Only answers of these models.", max_length=500)] = None,
+    limit: Annotated[
+        int | None, Parameter(ge=1, le=MOST, description=f"So many answers, at most (default: {LISTED}).")
+    ] = None,
+) -> WrongAnswers:
+    """List the answers that were judged wrong, or without verdicts the lowest scores, as `dokimasia show RUN --wrong`."""
+    row = context.run(run)
+    context.cache(row)
+    return asyncio.run(wrong_answers(context.home, row, models=model or (), limit=limit or LISTED))
 
 
 class SearchSent(Body):
@@ -196,7 +215,8 @@ def export(
         str,
         Parameter(
             max_length=100,
-            description="jsonl, csv, excel (CSV that Excel opens), parquet, or a form of the method, such as vlmevalkit.",
+            description="jsonl, csv, excel (CSV that Excel opens), xlsx (a workbook), parquet, or a form of the method, such as "
+            "vlmevalkit.",
         ),
     ] = "jsonl",
 ) -> FileReply:

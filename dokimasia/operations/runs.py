@@ -63,6 +63,11 @@ class RunSpent(BaseModel):
     cost: float = Field(description="US dollars, as far as they are known")
     calls: int = Field(description="requests")
     tokens: int
+    cut_off: int = Field(
+        default=0,
+        ge=0,
+        description="of the requests, those that ended without a reply or an error, as at a kill; at work also those in flight",
+    )
     unknown_cost: bool = Field(description="whether the cost of some requests is unknown, so that `cost` is a part")
 
 
@@ -86,7 +91,7 @@ class RunShown(BaseModel):
                     "open_questions": 0,
                     "why": "",
                     "models": ["strong", "weak", "judge"],
-                    "spent": {"cost": 0.31, "calls": 260, "tokens": 214000, "unknown_cost": False},
+                    "spent": {"cost": 0.31, "calls": 260, "tokens": 214000, "cut_off": 0, "unknown_cost": False},
                     "limits": {"max_cost": 5.0, "max_calls": None, "max_tokens": None},
                     "name": "first",
                     "other_names": [],

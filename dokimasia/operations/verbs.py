@@ -15,6 +15,7 @@ from dokimasia.domain.ports import Transport
 from dokimasia.errors import NotFound
 from dokimasia.log import Redactor
 from dokimasia.operations.operation import OperationContext
+from dokimasia.operations.results import wrong as list_wrong
 from dokimasia.operations.runs import RunDetail, RunShown, list_of_runs, one_run
 from dokimasia.operations.runs import board as rank
 from dokimasia.operations.runs import diff as compare
@@ -26,6 +27,7 @@ from dokimasia.people.judgements.values import Numbers
 from dokimasia.report.board import Board, Measure
 from dokimasia.report.comparison import RunComparison
 from dokimasia.report.gate import Gate
+from dokimasia.report.wrong import WrongAnswers
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.forking import fork as fork_run
 from dokimasia.runs.lifecycle import HomeLike, RunLike, RunResult, name_of_run, open_for_reading, place_of
@@ -359,6 +361,35 @@ async def gate(
 
 
 @python_verb()
+async def wrong_answers(
+    run: RunLike = "last",
+    *,
+    models: Sequence[str] = (),
+    limit: int | None = None,
+    settings: Settings | None = None,
+    home: HomeLike | None = None,
+) -> WrongAnswers:
+    """Return the answers of a run that were judged wrong or, in a run without verdicts, those with the lowest scores.
+
+    Args:
+        run: its name, the beginning of its id, or `last`; or a `RunResult`.
+        models: only answers of these models; empty: of all.
+        limit: the number of listed answers, at most, from 1 (default: 20).
+        settings: home and configuration; read from the environment by default.
+        home: a folder, or an open home; by default that of the settings, or of a `RunResult`.
+
+    Raises:
+        NotFound: there is no such run.
+        InputError: the results of the run are not judged answers, or it has no such model.
+    """
+
+    def read(context: OperationContext) -> WrongAnswers:
+        return list_wrong(context, name_of_run(run), list(models) or None, limit)
+
+    return await _read(settings, home, read, run)
+
+
+@python_verb()
 async def bundle(
     run: RunLike = "last", path: str | Path = "", *, settings: Settings | None = None, home: HomeLike | None = None
 ) -> Path:
@@ -423,8 +454,8 @@ async def export(
 
     Args:
         run: its name, the beginning of its id, or `last`; or a `RunResult`; or a file, as in `diff`.
-        output: a file of JSON lines, CSV or Parquet.
-        format: `jsonl`, `csv`, `excel` (CSV that Excel opens) or `parquet`; by default that of the file's extension.
+        output: a file of JSON lines, CSV or Parquet, or a workbook.
+        format: `jsonl`, `csv`, `excel` (CSV that Excel opens), `xlsx` or `parquet`; by default that of the file's extension.
         source_format: the format of a file of results, such as `inspect`; by default recognised by its content.
         scorer: the scorer, the metric or the column of scores in a file of results.
         columns: the columns of a table by field, such as `{"item": "question_id"}`.

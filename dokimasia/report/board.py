@@ -125,11 +125,31 @@ def board_blocks(board: Board) -> Iterator[Block]:
         yield Table(
             [*heads, Column(board.measured), Column("samples")], rows, "Other runs of the same data", sortable=True
         )
+        yield from (Paragraph(sentence, "note") for sentence in _counted(board))
         yield Paragraph("Whether a model changed between two runs: dokimasia diff FIRST SECOND.", "note")
     unit = (
         "in percent" if board.measure == "accuracy" else f"on the scale from {board.scale[0]:g} to {board.scale[1]:g}"
     )
     yield Paragraph(f"{board.measured.capitalize()} {unit}. {RESAMPLED}", "note")
+
+
+def _counted(board: Board) -> Iterator[str]:
+    """Yield a sentence for each run that counts although others have the same models and data: which, and why."""
+    others: dict[tuple[str, str], list[BoardEntry]] = {}
+    for other in board.others:
+        others.setdefault((other.model, other.data), []).append(other.entry)
+    models_by_reason: dict[tuple[str, str, str], list[str]] = {}
+    for (model, data), entries in others.items():
+        counted = board.models[model].entries.get(data) if model in board.models else None
+        if counted is None:
+            continue
+        equal = [entry for entry in entries if entry.n == counted.n]
+        reason = f"it has the most samples ({counted.n:,})"
+        if equal:
+            reason = f"it is the newest of {len(equal) + 1} with {figures.several(counted.n, 'sample')}"
+        models_by_reason.setdefault((data, counted.run, reason), []).append(model)
+    for (data, run, reason), models in models_by_reason.items():
+        yield f"Of {figures.in_words(models)} on {data}, run {run} counts: {reason}."
 
 
 def _other_row(board: Board, index: int, other: OtherEntry) -> list[Cell]:

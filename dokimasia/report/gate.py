@@ -25,6 +25,7 @@ class GateDecision(Value):
     """Whether a mean fell by more than is allowed, in the unit of the scale."""
 
     n: Count = Field(description="samples with a value in both runs")
+    n_changed: Count = Field(description="those whose value differs between the two runs")
     n_undecided: Count = Field(description="those with an answer, in either run, that is neither right nor wrong")
     baseline: float | None = Field(description="mean of the baseline; null without a sample")
     mean: float | None
@@ -164,10 +165,10 @@ def _sentence(gate: Gate, model: GatedModel) -> Cell:
     if model.difference is None or model.baseline is None or model.mean is None:
         return (name, ": no sample has a value in both runs.")
     unit = "percentage points" if gate.measure == "accuracy" else "points"
-    text = (
-        f": {gate.written(model.baseline)} → {gate.written(model.mean)}, "
-        f"{_difference(gate, model.difference)} {unit} on {figures.several(model.n, 'sample')}"
-    )
+    means = f"{gate.written(model.baseline)} → {gate.written(model.mean)}"
+    if not model.n_changed:
+        means = f"{gate.measured} is unchanged, {gate.written(model.mean)}"
+    text = f": {means}, {_difference(gate, model.difference)} {unit} on {figures.several(model.n, 'sample')}"
     if model.verdict != "cannot tell":
         return (name, f"{text}: {model.verdict}.")
     if model.samples_needed is not None:

@@ -199,6 +199,8 @@ class ExportParts:
         cells: returns the values of the additional columns for rows of a run.
         paged: whether `cells` accepts a part of a run's rows, so that an export is written while it is read.
         table: returns the whole table, for a run whose results are not rows.
+        reason: returns why an answer was judged as it was, from the values of its additional columns; None if they do not
+            say.
         forms: other formats by name; each returns the files of a folder by name.
     """
 
@@ -206,6 +208,7 @@ class ExportParts:
     cells: Callable[[Home, Run, Sequence[ResultRow]], Awaitable[Sequence[Mapping[str, object]]]] | None = None
     paged: bool = False
     table: Callable[[Home, Run], Export] | None = None
+    reason: Callable[[Mapping[str, object]], str | None] | None = None
     forms: Mapping[str, Callable[[Home, Run], Mapping[str, bytes]]] = field(
         default_factory=dict[str, Callable[[Home, Run], Mapping[str, bytes]]]
     )

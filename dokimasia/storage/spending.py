@@ -46,15 +46,15 @@ def payment_recorder(home: Home, payer: str) -> SpendingRecorder:
 
 
 def _spent(home: Home, table: str, id: str) -> Spending:
-    row = home.one(f"SELECT calls, tokens, cost FROM {table} WHERE id = ?", (id,))
+    row = home.one(f"SELECT calls, tokens, cost, coalesce(cut_off, 0) FROM {table} WHERE id = ?", (id,))
     if row is None:
         return Spending()
     return Spending(*row)
 
 
 def _spent_by_id(home: Home, table: str) -> dict[str, Spending]:
-    rows = home.all(f"SELECT id, calls, tokens, cost FROM {table}")
-    return {id: Spending(calls=calls, tokens=tokens, cost=cost) for id, calls, tokens, cost in rows}
+    rows = home.all(f"SELECT id, calls, tokens, cost, coalesce(cut_off, 0) FROM {table}")
+    return {row[0]: Spending(*row[1:]) for row in rows}
 
 
 def _recorder(home: Home, table: str, id: str) -> SpendingRecorder:

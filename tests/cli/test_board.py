@@ -87,7 +87,29 @@ def test_the_run_with_the_most_samples_counts(home: Path, capfd: pytest.CaptureF
     assert figures["models"][STRONG]["entries"]["second.jsonl"]["n"] == 16
     (other,) = figures["others"]
     assert (other["model"], other["data"], other["entry"]["n"]) == (STRONG, "second.jsonl", 4)
-    assert "Other runs of the same data" in printed(capfd, home)
+    text = " ".join(printed(capfd, home).split())
+    assert "Other runs of the same data" in text
+    counted = figures["models"][STRONG]["entries"]["second.jsonl"]["run"]
+    assert f"Of {STRONG} on second.jsonl, run {counted} counts: it has the most samples (16)." in text
+
+
+def test_of_runs_with_equal_samples_the_newest_counts_and_is_named(
+    home: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Of two runs with the same samples, the board says which it took, and why."""
+    data = str(home.parent / "first" / "first.jsonl")
+    words = ["evaluate", data, "--judge", "sim/judge-noisy", "--models", f"{STRONG},{WEAK}", "--limit", "4"]
+    for seed in ("1", "2"):
+        assert run([*words, "--seed", seed, "--name", f"tie{seed}", "--home", str(home)]) == 0
+    try:
+        newest = shown(capfd, home, "tie2")["run"]
+        text = " ".join(printed(capfd, home, "tie1", "tie2").split())
+        assert (
+            f"Of {STRONG} and {WEAK} on first.jsonl, run {newest} counts: it is the newest of 2 with 4 samples." in text
+        )
+    finally:
+        for name in ("tie1", "tie2"):
+            assert run(["runs", "delete", name, "--yes", "--home", str(home)]) == 0
 
 
 def test_board_says_who_is_first_and_how_sure_that_is(home: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 
 from dokimasia.cli.main import run
+from dokimasia.domain.ports import Spending
 from dokimasia.simulation.serving.faults import Faults
 from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.simulation.world import write_world
+from dokimasia.storage.home import Home
+from dokimasia.storage.spending import spending_recorder
 
 Verb = Callable[..., tuple[int, str, str]]
 
@@ -55,11 +58,11 @@ def test_export_writes_files_and_streams(verb: Verb, evaluated: str, tmp_path: P
 
 
 def test_a_format_that_an_export_does_not_have_is_refused(verb: Verb, evaluated: str, tmp_path: Path) -> None:
-    """A file whose ending says another format is not written as JSON lines in secret, and none as a workbook."""
-    code, out, err = verb("export", evaluated, "-o", "out.xlsx")
+    """A file whose ending says another format is not written as JSON lines in secret, and none as another workbook."""
+    code, out, err = verb("export", evaluated, "-o", "out.ods")
     assert (code, out) == (2, "")
-    assert "out.xlsx: an export is not a workbook" in err
-    assert not (tmp_path / "out.xlsx").exists()
+    assert "out.ods: such a file is not written. --format xlsx writes a workbook" in err
+    assert not (tmp_path / "out.ods").exists()
     assert verb("export", evaluated, "-o", "out.xlsx", "--format", "csv")[0] == 2
     assert verb("export", evaluated, "-o", "out.txt", "--format", "csv")[0] == 0
     _, out, _ = verb("export", evaluated, "-o", "-")
@@ -187,6 +190,15 @@ def test_runs_are_listed_and_deleted(verb: Verb, evaluated: str) -> None:
     assert "no runs yet" in verb("runs")[1]
     assert verb("runs", "delete", evaluated, "--yes")[0] == 2
     assert run(["runs", "--json", "delete", evaluated]) == 2
+
+
+def test_calls_that_were_cut_off_are_counted_in_the_list(verb: Verb, evaluated: str, tmp_path: Path) -> None:
+    """A run of which requests were given up in flight says how many; others say nothing."""
+    assert "cut off)" not in verb("runs")[1]
+    with Home.open(tmp_path / "home", write=True) as home:
+        spending_recorder(home, evaluated)(Spending(9, 100, 0.5, cut_off=2)).result()
+    assert "(2 calls cut off)" in verb("runs")[1]
+    assert json.loads(verb("runs", "--json")[1])[0]["spent"]["cut_off"] == 2
 
 
 def test_a_renamed_run_says_what_still_finds_it(verb: Verb, evaluated: str) -> None:

@@ -228,3 +228,20 @@ async def test_the_conclusion_is_short_with_many_models(home: Path) -> None:
     assert "6 more models are in the table." in text
     names = [case.get("name") for case in ElementTree.fromstring(junit(many)).iter("testcase")]
     assert names[-1] == f'{STRONG} → a<b&"c"'
+
+
+async def test_an_unchanged_measure_is_called_so_as_in_a_comparison(home: Path) -> None:
+    """Where no sample differs, the gate says unchanged, as `diff` does, and gives the interval that others leave open."""
+    settings = load_settings(home=home, cwd=home.parent, env={})
+    made = await gate("main", baseline="main", max_drop=50, settings=settings)
+    for model in made.models:
+        assert model.n_changed == 0
+    lead = next(block for block in gate_blocks(made) if isinstance(block, Paragraph) and block.kind == "lead")
+    mean = f"{100 * (made.models[0].mean or 0):.1f}"
+    assert f"{made.models[0].model}: strict accuracy is unchanged, {mean}, " in plain(lead.text)
+    moved = decide(np.array([0.0, 1.0]), np.array([1.0, 0.0]), [0, 1], margin=0.5, level=0.95, seed=0)
+    assert moved.n_changed == 2, "changes that cancel are changes"
+    changed = made.models[0].model_copy(update={"n_changed": 2})
+    lead = next(iter(gate_blocks(made.model_copy(update={"models": (changed,), "simulated": ()}))))
+    assert isinstance(lead, Paragraph)
+    assert f"{mean} → {mean}, " in plain(lead.text)

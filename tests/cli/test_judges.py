@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from dokimasia import check_judge_sync, load_settings
+from dokimasia.algorithms.blindspots import item_share
 from dokimasia.cli.main import run
 from dokimasia.operations.judge_checks import JudgeCheckRequest
-from dokimasia.people.passports import read_passport
+from dokimasia.people.passports import images_needed, read_passport
+from dokimasia.storage.home import Home
 
 KINDS = "VG,numerical_errors,tone_mismatch"
 
@@ -263,28 +265,74 @@ def test_a_run_that_planted_nothing_says_why_and_the_way_out(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Right answers of a word leave no place for an error: exit code 2, with the reasons and what to change."""
-    rows = [json.loads(line) for line in (folder / "texts.jsonl").read_text().splitlines()[:2]]
+    rows = [json.loads(line) for line in (folder / "texts.jsonl").read_text().splitlines()[:4]]
     short = [{**row, "gold": "seven"} for row in rows]
     (folder / "short.jsonl").write_text("\n".join(map(json.dumps, short)))
     arguments = ["judges", "check", "sim/judge", "--data", str(folder / "short.jsonl"), "--perturber", "sim/judge"]
     assert run([*arguments, "--dimensions", "numerical_errors", "--home", str(tmp_path / "home")]) == 2
     (error,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error: ")]
-    assert "planted nothing (2 " in error
+    assert "planted nothing (4 " in error
     assert "other --dimensions, or with another --perturber" in error
 
 
-def test_harmless_changes_alone_give_no_verdict_and_say_that_errors_are_missing(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+def calls_of(home: Path) -> int:
+    """The number of calls that a home's ledger has."""
+    with Home.open(home, write=False) as opened:
+        return opened.all("SELECT count(*) FROM calls")[0][0] + opened.all("SELECT count(*) FROM attempts")[0][0]
+
+
+def test_data_that_can_give_no_verdict_are_refused_before_the_first_call(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """No error was planted: the check cannot tell, and says so."""
-    home = ["--home", str(folder / "home")]
+    """Two images, or harmless changes alone: whatever the judge answered, the check could not tell."""
+    home = tmp_path / "home"
+    arguments = command(folder, "sim/judge", "--limit", "2")
+    arguments[arguments.index("--home") + 1] = str(home)
+    for more in ([], ["--dry-run"]):
+        assert run([*arguments, *more]) == 2
+        said = " ".join(capsys.readouterr().err.split())
+        assert "errors on 2 images cannot tell whether a judge is suitable" in said
+        assert "at least 3 are needed to find it not suitable, and 13 to find it suitable" in said
+    assert calls_of(home) == 0
+    terse = folder / "terse.jsonl"
+    rows = [json.loads(line) for line in (folder / "texts.jsonl").read_text().splitlines()]
+    terse.write_text("\n".join(json.dumps({**row, "gold": "a red bus"}) for row in rows))
+    words = ["judges", "check", "sim/judge", "--data", str(terse), "--perturber", "sim/judge", "--home", str(home)]
+    assert run([*words, "--dimensions", "tone_mismatch,narrative_visual_conflict"]) == 2
+    assert "there is no planted error for a judge to miss" in " ".join(capsys.readouterr().err.split())
+    assert calls_of(home) == 0
+
+
+def test_harmless_changes_alone_are_not_put_to_the_judge(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without a planted error there is nothing to miss: the judge is not asked."""
+    home = tmp_path / "home"
     data = [str(folder / "texts.jsonl"), "--perturber", "sim/judge", "--dimensions", "score_neutral"]
-    assert run(["perturb", *data, "--name", "harmless", *home]) == 0
-    figures = checked(capsys, ["judges", "check", "sim/judge", "--data", "harmless", *home])
-    assert figures["verdict"] == "cannot tell"
-    assert "single-axes (no planted error was put to the judge)" in figures["sentence"]
-    for use in figures["uses"]:
-        assert use["missing"][0].startswith("undetected errors: planted errors. Plant some (--perturber")
+    assert run(["perturb", *data, "--name", "harmless", "--home", str(home)]) == 0
+    planted = calls_of(home)
+    assert run(["judges", "check", "sim/judge", "--data", "harmless", "--home", str(home)]) == 2
+    assert "there is no planted error for a judge to miss" in " ".join(capsys.readouterr().err.split())
+    assert calls_of(home) == planted
+
+
+def test_few_images_are_said_in_the_estimate(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Four images can show that a judge is not suitable, and not that it is; with fourteen nothing is said."""
+    few = checked(capsys, command(folder, "sim/judge", "--limit", "4", "--dry-run"))["planting"]["notes"]
+    assert any("that takes 13 images" in note for note in few)
+    enough = checked(capsys, command(folder, "sim/judge", "--dry-run"))["planting"]["notes"]
+    assert not any("images" in note for note in enough)
+
+
+def test_the_images_needed_are_those_of_the_interval() -> None:
+    """One image less, and even a judge that misses nothing, or everything, leaves the verdict open."""
+    for images, verdict, missed in ((13, "suitable", 0.0), (3, "not suitable", 1.0)):
+        assert images_needed(verdict) == images
+        for number in (images - 1, images):
+            interval = item_share([(missed, image) for image in range(number)]).interval
+            assert interval is not None
+            within = interval.high <= 0.25 or interval.low > 0.25
+            assert within == (number == images)
 
 
 def test_a_dry_run_sends_nothing(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

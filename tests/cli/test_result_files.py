@@ -164,6 +164,37 @@ def test_runs_join_files(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> N
     assert not (tmp_path / "elsewhere").exists()
 
 
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "xlsx"])
+def test_exports_are_compared_as_their_runs_are(ending: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Exports say which samples share an image: means, intervals and p-values are those of `diff` of the two runs."""
+    pictures = write_world(tmp_path / "world.jsonl", 12, 3)
+    assert pictures < 12
+    for name, judge in (("one", "sim/judge"), ("two", "sim/judge-noisy")):
+        words = ["evaluate", "world.jsonl", "--judge", judge, "--models", "sim/weak", "--name", name, "--home", "home"]
+        assert run([*words, "--seed", "0"]) == 0
+        printed(capfd, "export", name, "-o", f"{name}.{ending}", "--home", "home")
+    runs = json.loads(printed(capfd, "diff", "one", "two", "--home", "home", "--json"))
+    (of_runs,) = runs["pairs"]
+    files = compared(capfd, f"one.{ending}", f"two.{ending}")
+    (of_files,) = files["pairs"]
+    assert (files["clusters"], files["n_clusters"], files["scale"]) == ("images", pictures, runs["scale"])
+    for figure in ("n_paired", "first", "second", "difference", "bounds", "p_value", "permutations", "changed"):
+        assert of_files[figure] == of_runs[figure]
+
+
+def test_an_export_without_images_and_scale_is_read(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Exports of older versions name neither: each item is then a cluster of its own, unless another file has images."""
+    rows = [{"id": str(number), "model": "m", "response": "x", "score": 1 + number % 5} for number in range(12)]
+    newer = [{**row, "model": "n", "image_id": str(int(row["id"]) // 4), "scale": "1,5"} for row in rows]
+    write_lines(tmp_path / "older.jsonl", rows)
+    write_lines(tmp_path / "newer.jsonl", newer)
+    other = write_lines(tmp_path / "other.jsonl", [{**row, "model": "o"} for row in rows])
+    figures = compared(capfd, "older.jsonl", other)
+    assert (figures["clusters"], figures["n_clusters"], figures["scale"]) == ("items", 12, [0, 5])
+    figures = compared(capfd, "older.jsonl", "newer.jsonl")
+    assert (figures["clusters"], figures["n_clusters"]) == ("images", 3)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

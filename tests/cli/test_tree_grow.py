@@ -19,7 +19,7 @@ def test_in_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     grow = ["tree", "grow", "--criteria", str(path), "--judge", "sim/judge", "--name", "counts", *home]
     assert run(grow) == 0
     first = capsys.readouterr()
-    assert "note: 12 criteria are few for about 6 capabilities" in first.err
+    assert "note: 12 criteria are few for 2 to 6 capabilities" in first.err
     assert "propose" in first.out
     assert "of 12 criteria" in first.out
     assert "dokimasia tree show counts" in first.out

@@ -42,6 +42,21 @@ async def test_unknown_outcome_counts_at_its_estimate() -> None:
     assert (budget.tokens, budget.cost) == (10, pytest.approx(0.4))
 
 
+async def test_requests_that_are_cut_off_are_counted() -> None:
+    """What is abandoned in flight counts, above as well; so does, until its reply, what a kill would abandon."""
+    above = Budget()
+    budget = Budget(max_cost=1.0, calls=3, cut_off=2, above=(above,))
+    first = await budget.reserve(tokens=10, cost=0.4)
+    await first.send()
+    assert budget.spending.cut_off == 3
+    first.settle(tokens=7, cost=0.2)
+    assert budget.spending.cut_off == 2
+    second = await budget.reserve(tokens=10, cost=0.4)
+    await second.send()
+    second.settle(tokens=None, cost=None, cut_off=True)
+    assert (budget.spending.calls, budget.spending.cut_off, above.spending.cut_off) == (5, 3, 1)
+
+
 async def test_closing_twice_charges_once() -> None:
     """A reservation that is settled and then released is charged once."""
     budget = Budget()

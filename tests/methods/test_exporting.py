@@ -5,10 +5,12 @@ import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import orjson
 import pytest
 
+from dokimasia.datasets.tables import workbook_rows
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.methods.evaluation.figures import COLUMNS as OWN
@@ -161,11 +163,46 @@ def test_the_format_follows_the_name() -> None:
     assert format_of(None, Path("a.txt")) == format_of(None, None) == "jsonl"
 
 
-@pytest.mark.parametrize("name", ["excel", "csv", None])
-def test_no_text_is_written_under_the_ending_of_a_workbook(name: str | None) -> None:
-    """The refusal is the same with a format and without, and says which ending to name."""
-    with pytest.raises(ConfigError, match=r"not a workbook\..*ends in \.csv"):
-        format_of(name, Path("answers.xlsx"))
+@pytest.mark.parametrize(("name", "ending"), [("excel", "xlsx"), ("csv", "xlsx"), (None, "xls"), ("xlsx", "ods")])
+def test_no_text_is_written_under_the_ending_of_a_workbook(name: str | None, ending: str) -> None:
+    """The refusal says which endings there are for a workbook and for CSV."""
+    with pytest.raises(ConfigError, match=r"--format xlsx writes a workbook.*ends in \.csv"):
+        format_of(name, Path(f"answers.{ending}"))
+    assert format_of(None, Path("answers.xlsx")) == "xlsx"
+
+
+async def test_a_workbook_holds_texts_as_texts_and_numbers_as_numbers(
+    settings: Settings, request_of: Requests, tmp_path: Path
+) -> None:
+    """Read by the package's own reader, every cell is that of the row; nothing is a formula."""
+    _, rows = await exported(settings, request_of(limit=4), "refusal=0.2")
+    texts = ["=1+1", "  two\nlines & <tags>", "-5", "ä\U0001f600"]
+    rows += [row_of(response=text, score=1.25, repeat=2, simulated=False, flags=["a", "b"]) for text in texts]
+    path = tmp_path / "run.xlsx"
+    write_whole(path, encode(Export(COLUMNS, rows), "xlsx"))
+    header, *read = [values for _, values in workbook_rows(path, formulas=True)]
+    assert list(header) == list(COLUMNS)
+    assert len(read) == len(rows)
+    for values, row in zip(read, rows, strict=True):
+        for name, value in zip(COLUMNS, values, strict=True):
+            expected = row[name]
+            if isinstance(expected, list):
+                expected = orjson.dumps(expected).decode()
+            if expected == "":
+                expected = None
+            assert value == expected
+            assert isinstance(expected, float) or type(value) is type(expected)
+    with ZipFile(path) as archive:
+        sheet = archive.read("xl/worksheets/sheet1.xml")
+    assert b"<f>" not in sheet
+
+
+def test_what_a_cell_cannot_hold_is_said() -> None:
+    """A text that is too long names its row and other formats; a control character is written as spreadsheets write it."""
+    with pytest.raises(InputError, match=r"row 2: a text has 32,768 characters.*CSV or JSON lines"):
+        encode(Export(COLUMNS, [row_of(response="x" * 32_768)]), "xlsx")
+    with ZipFile(io.BytesIO(encode(Export(COLUMNS, [row_of(response="a\x01b _x0041_")]), "xlsx"))) as archive:
+        assert b">a_x0001_b _x005F_x0041_<" in archive.read("xl/worksheets/sheet1.xml")
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:

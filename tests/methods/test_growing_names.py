@@ -206,8 +206,8 @@ class Told(SilentObserver):
 @pytest.mark.parametrize(
     ("count", "options", "said"),
     [
-        (10, {}, "40 criteria are few for about 20 capabilities (one for 2 criteria, and at most 80)"),
-        (99, {}, "396 criteria are few for about 80 capabilities"),
+        (10, {}, "40 criteria are few for 4 to 20 capabilities (one for 2 to 10 criteria, and at most 80)"),
+        (99, {}, "396 criteria are few for 40 to 80 capabilities"),
         (100, {}, ""),
         (10, {"level": "parent"}, ""),
     ],

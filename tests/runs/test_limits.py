@@ -182,6 +182,7 @@ async def test_requests_in_flight_at_a_kill_count(
         spending = spent_by(home, run)
     assert ended == 0
     assert 0 < sent <= spending.calls <= fit
+    assert spending.cut_off == spending.calls
     assert (await gone_on(settings, run))[1] == 0
 
 

@@ -171,7 +171,7 @@ async def test_spending_above_is_stored_before_a_request_leaves() -> None:
     reservation = await runs[0].reserve(tokens=1, cost=0.75)
     sending = asyncio.ensure_future(reservation.send())
     await asyncio.sleep(0)
-    assert (stored, sending.done()) == ([Spending(1, 1, 0.75)], False)
+    assert (stored, sending.done()) == ([Spending(1, 1, 0.75, cut_off=1)], False)
     pending[0].set_result(None)
     await sending
     waiting = asyncio.ensure_future(runs[1].reserve(tokens=1, cost=0.5))

@@ -237,7 +237,7 @@ async def test_exports_and_intervals_are_explained(waiting: Waits) -> None:
             check = f"/judge-checks/verdict?name={JUDGE}&run={waiting.runs['probe']}"
             explained = [(await client.get(path)).text for path in (check, f"/passports/judge?name={JUDGE}")]
     exports = re.findall(r'export\?format=(\w+)" download>([^<]+)</a> <span class="muted">([^<]+)</span>', page)
-    assert [form for form, _, _ in exports] == ["jsonl", "csv", "excel", "parquet", "vlmevalkit", "preferences"]
+    assert [form for form, _, _ in exports] == ["jsonl", "csv", "excel", "xlsx", "parquet", "vlmevalkit", "preferences"]
     assert len({holds for _, _, holds in exports}) == len(exports)
     for text in explained:
         assert "each image counts once" in text

@@ -110,7 +110,7 @@ async def test_a_report_and_an_export_come_in_every_format(
     assert (await client.get("/api/runs/last/export?format=csv")).headers["content-type"].startswith("text/csv")
     other = await client.get("/api/runs/last/export?format=vlmevalkit")
     assert other.status_code == 422
-    assert "jsonl, csv, excel, parquet" in other.json()["detail"]
+    assert "jsonl, csv, excel, xlsx, parquet" in other.json()["detail"]
 
 
 async def test_an_export_that_fails_leaves_no_file_open(small: Finished, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,12 +17,15 @@ import pytest
 from sqlite_utils import Database
 
 from dokimasia.domain.judgement import Failed
+from dokimasia.domain.ports import Spending
 from dokimasia.errors import HomeLocked, NewerHome, NotFound, OlderHome, StorageError
 from dokimasia.storage import lock
-from dokimasia.storage.connection import connect_writer
+from dokimasia.storage.connection import Row, connect_writer
 from dokimasia.storage.home import Home
-from dokimasia.storage.runs import SqliteValueStore
+from dokimasia.storage.runs import Run, SqliteValueStore, create_run
 from dokimasia.storage.schema.migrations import FIRST, MIGRATIONS, SCHEMA_VERSION, applied_version, migrate
+from dokimasia.storage.schema.rows import matches_seal, row_digest
+from dokimasia.storage.spending import spending_recorder, spent_by
 from tests.processes import PATIENCE
 
 pytestmark = pytest.mark.quick
@@ -276,3 +279,25 @@ def test_a_home_from_before_the_first_release_is_refused(tmp_path: Path) -> None
     for write in (True, False):
         with pytest.raises(OlderHome, match=r"development version .* use another home with --home"):
             Home.open(tmp_path, write=write)
+
+
+async def test_spending_of_an_older_version_is_read(tmp_path: Path) -> None:
+    """A home whose spending has no count of calls that were cut off is migrated, and the count goes on from 0."""
+    with Home.open(tmp_path, write=True) as home:
+        await create_run(home, Run(id="run1", method="evaluate"))
+        spending_recorder(home, "run1")(Spending(5, 100, 0.5)).result()
+    connection = sqlite3.connect(tmp_path / "dokimasia.db")
+    for table in ("spending", "payers"):
+        connection.execute(f"ALTER TABLE {table} DROP COLUMN cut_off")
+    connection.execute("DELETE FROM _migrations WHERE number >= ?", (FIRST + 10,))
+    connection.execute("UPDATE spending SET row_digest = ?", (row_digest("spending", SPENT_BEFORE),))
+    connection.commit()
+    connection.close()
+    with Home.open(tmp_path, write=True) as home:
+        assert spent_by(home, "run1") == Spending(5, 100, 0.5)
+        spending_recorder(home, "run1")(Spending(6, 110, 0.6, 1)).result()
+        assert spent_by(home, "run1") == Spending(6, 110, 0.6, 1)
+        assert all(matches_seal("spending", row) for row in home.rows("SELECT * FROM spending"))
+
+
+SPENT_BEFORE: Row = {"id": "run1", "calls": 5, "tokens": 100, "cost": 0.5}

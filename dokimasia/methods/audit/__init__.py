@@ -8,6 +8,7 @@ from dokimasia.methods.audit.figures import (
     audit_rows,
     cells,
     figures_of_run,
+    reason_of,
     rubrics_used,
 )
 from dokimasia.methods.audit.request import AuditPlan, AuditRequest, accept, models_to_ask, resumable
@@ -40,7 +41,7 @@ METHOD: Method[AuditRequest, AuditPlan] = Method(
         drawing=lazy_value("dokimasia.methods.audit.report", "DRAWING"),
         figures=lazy_function("dokimasia.methods.audit.analyses", "analyse"),
     ),
-    export=ExportParts(columns=COLUMNS, cells=cells),
+    export=ExportParts(columns=COLUMNS, cells=cells, reason=reason_of),
     people=PeopleParts(decisions=lazy_function("dokimasia.methods.audit.decisions", "decisions")),
     reruns=RerunParts(check=resumable, reaches=models_to_ask),
 )

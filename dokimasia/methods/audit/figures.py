@@ -623,6 +623,21 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
     return lines
 
 
+def reason_of(cells: Mapping[str, object]) -> str | None:
+    """Return the judge's reason for the first rubric that does not hold, the ones that must be right first.
+
+    Args:
+        cells: the values of `COLUMNS` of the response.
+    """
+    for group in ("must_right", "easy_wrong"):
+        held, reasons = cells.get(group), cells.get(f"{group}_reasons")
+        if isinstance(held, list) and isinstance(reasons, list):
+            for holds, reason in zip(held, reasons, strict=True):
+                if not holds and reason:
+                    return str(reason)
+    return None
+
+
 def _reason_cells(reasons: Sequence[str | None]) -> list[str] | None:
     """Return a judge's reasons as a cell of an export; None if the judge was not asked for reasons."""
     return [reason or "" for reason in reasons] or None

@@ -1,6 +1,6 @@
 """Evaluation by atomic criteria: cognitive replay, answers and checkpoint scores (ATOM, sections 3.1 and 3.3)."""
 
-from dokimasia.methods.evaluation.figures import COLUMNS, EvaluationFigures, cells, figures_of_run
+from dokimasia.methods.evaluation.figures import COLUMNS, EvaluationFigures, cells, figures_of_run, reason_of
 from dokimasia.methods.evaluation.forking import models_to_ask
 from dokimasia.methods.evaluation.plan import STEPS, EvaluationPlan, graphs_of
 from dokimasia.methods.evaluation.request import (
@@ -51,6 +51,7 @@ METHOD: Method[EvaluationRequest, EvaluationPlan] = Method(
         columns=COLUMNS,
         cells=cells,
         paged=True,
+        reason=reason_of,
         forms={"preferences": lazy_function("dokimasia.methods.evaluation.preferences", "files")},
     ),
     people=PeopleParts(decisions=lazy_function("dokimasia.methods.evaluation.decisions", "decisions")),

@@ -701,3 +701,25 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
             }
         lines.append(line | answer_cells(judge, response, origin))
     return lines
+
+
+def reason_of(cells: Mapping[str, object]) -> str | None:
+    """Return why an answer was judged as it was: what was compared and how, and the reason of its lowest criterion score.
+
+    Args:
+        cells: the values of `COLUMNS` of the answer.
+    """
+    parts: list[str] = []
+    rule, answer = cells.get("rule"), cells.get("final_answer")
+    if rule and answer:
+        parts.append(f"final answer {answer!r}, compared by {rule}")
+    elif rule:
+        parts.append(str(rule))
+    scores = cells.get("criteria_scores")
+    reasons = cells.get("criteria_reasons")
+    if isinstance(scores, list) and isinstance(reasons, list):
+        said = [(score, number) for number, score in enumerate(scores) if reasons[number]]
+        if said:
+            _, number = min(said)
+            parts.append(f"criterion {number + 1}: {reasons[number]}")
+    return "; ".join(parts) or None

@@ -18,6 +18,7 @@ from dokimasia.domain.sample import Sample
 from dokimasia.domain.wording import shortened
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.gateway.pricing import NEW_IMAGE_TOKENS
+from dokimasia.people.passports import material_note
 from dokimasia.prompts.dimensions import error_dimensions_id
 from dokimasia.report.figures import several
 from dokimasia.runs.estimate import (
@@ -90,7 +91,9 @@ class PerturbRequest(DataRequest):
         description="text-to-image: existing edited images, in place of models: JSON lines of id, dimension, image.",
     )
     judges: Annotated[tuple[str, ...], Option(hidden=True, models=True)] = Field(
-        default=(), description="Judges of what is planted: unknown models are refused before anything is planted."
+        default=(),
+        description="Judges of what is planted: unknown models, and data on which no verdict on a judge is possible, are refused "
+        "before anything is planted.",
     )
 
 
@@ -197,6 +200,9 @@ async def accept(request: PerturbRequest, session: Session) -> Accepted[PerturbP
             f"{request.data}: every gold answer has too few words for {', '.join(dimensions)}; give longer ones in the "
             f"field {request.gold_field!r}, or have them written with --gold-writer"
         )
+    note = ""
+    if request.judges:
+        note = material_note(_images_with_errors(material.samples, by_sample), str(request.data))
     edited_ids = [value_id(edited.item) for edited in material.edited]
     golds = {id: value_id(gold) for id, gold in material.golds.items()}
     if models.editor is not None:
@@ -220,7 +226,7 @@ async def accept(request: PerturbRequest, session: Session) -> Accepted[PerturbP
     )
     return Accepted(
         plan=plan,
-        estimate=_estimate(plan, material),
+        estimate=_estimate(plan, material, note),
         samples=material.samples,
         values=[*material.golds.values(), *(edited.item for edited in material.edited)],
         skipped=material.skipped,
@@ -373,11 +379,19 @@ def _dimensions_by_sample(edited: Sequence[EditedImage]) -> dict[str, tuple[str,
     return by_sample
 
 
-def _estimate(plan: PerturbPlan, material: PerturbMaterial) -> Estimate:
+def _images_with_errors(samples: Sequence[Sample], dimensions: Mapping[str, Sequence[str]]) -> int:
+    """Return the number of images of samples for which an error, and not only a harmless change, is drawn."""
+    with_errors = [sample for sample in samples if any(name != NEUTRAL for name in dimensions.get(sample.id, ()))]
+    return len({sample.cluster for sample in with_errors})
+
+
+def _estimate(plan: PerturbPlan, material: PerturbMaterial, note: str) -> Estimate:
     calls: list[ExpectedCalls] = []
     for sample in material.samples:
         calls += _calls_of_sample(plan, sample, material.golds.get(sample.id))
     notes: list[str] = []
+    if note:
+        notes.append(note)
     if plan.too_short:
         counts = ", ".join(f"{name} {count}" for name, count in plan.too_short.items())
         notes.append(f"gold answers with too few words are not asked about: {counts}")

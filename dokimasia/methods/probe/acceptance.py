@@ -59,6 +59,7 @@ from dokimasia.methods.probe.units import (
     to_store,
     unjudged_probes,
 )
+from dokimasia.people.passports import material_note
 from dokimasia.prompts import PromptLibrary, Rendered
 from dokimasia.prompts.dimensions import error_dimensions, error_dimensions_id
 from dokimasia.runs.estimate import (
@@ -139,6 +140,10 @@ async def accept(request: ProbeRequest, session: Session) -> Accepted[ProbePlan]
     perturbations = planted(material.probes)
     tasks: list[Task] = sorted({probe.item.task for probe in material.probes})
     evaluators = choose_evaluators(request.evaluators, tasks)
+    note = ""
+    if request.for_verdict:
+        images = len({probe.cluster for probe in perturbations if not probe.neutral})
+        note = material_note(images, str(request.data))
     if request.new_references is not None and "reference" not in evaluators:
         raise ConfigError(
             "--new-references are for the evaluator `reference`, which --evaluators does not name: add it, or leave them out"
@@ -176,9 +181,12 @@ async def accept(request: ProbeRequest, session: Session) -> Accepted[ProbePlan]
     prompts = prompts_of(plan, structured=any(map(takes_schema, asked_by_schema)))
     plan = plan.model_copy(update={"prompts": prompts_used(session.library, prompts)})
     items = {value_id(probe.item): probe.item for probe in material.probes}
+    expected = estimate(plan, material.samples, probes_by_sample(material.probes), session.library)
+    if note:
+        expected = expected.model_copy(update={"notes": (note, *expected.notes)})
     return Accepted(
         plan=plan,
-        estimate=estimate(plan, material.samples, probes_by_sample(material.probes), session.library),
+        estimate=expected,
         data_name=material.request.data.name,
         samples=material.samples,
         values=[*items.values(), to_store(material.probes)],

@@ -95,6 +95,9 @@ class ProbeRequest(RunRequest):
     unchecked: bool = Field(
         default=False, description="Take perturbations on which nobody has decided as what they were meant to be."
     )
+    for_verdict: Annotated[bool, Option(hidden=True)] = Field(
+        default=False, description="Refuse perturbations on which no verdict on a judge is possible."
+    )
     limit: int | None = Field(
         default=None, ge=1, le=MOST_SAMPLES, description="Only the first N samples that have perturbations."
     )

@@ -35,8 +35,10 @@ CRITERION_TOKENS, LEAF_TOKENS, LINE_TOKENS = 60, 12, 14
 TYPICAL_LEAVES = 80
 """Typical number of leaves of a tree with many criteria."""
 
-CRITERIA_A_LEAF = 2
-"""Criteria per leaf in a tree with few criteria: a judge made 18 capabilities from 34 criteria."""
+CRITERIA_A_LEAF = (2, 10)
+"""The fewest and the most criteria per leaf in trees of judges: one made 18 capabilities from 34 criteria, another 14 from
+about 144.
+"""
 
 EMBEDDED = 128
 """Number of names per embedding call."""
@@ -232,20 +234,24 @@ def plan_growth(
 def few_criteria(home: Home | None, plan: GrowthPlan, criteria: int) -> tuple[str, ...]:
     """Return a note if there are too few criteria for the expected number of leaves.
 
-    The expected leaves are those of the existing tree or, for a new tree, one per two criteria, at most 80.
+    The expected leaves are those of the existing tree or, for a new tree, from one per ten criteria to one per two, at
+    most 80. A new tree's note is given if the most leaves would have too few.
     """
     if plan.growth.level != "capability":
         return ()
     if plan.onto and home is not None:
         expected, reason = len(leaves(from_version(get_version(home, plan.onto)))), "as many as the tree has"
+        capabilities = f"about {expected}"
     else:
-        expected = min(TYPICAL_LEAVES, -(-criteria // CRITERIA_A_LEAF))
-        reason = f"one for {CRITERIA_A_LEAF} criteria, and at most {TYPICAL_LEAVES}"
+        fewest, most = CRITERIA_A_LEAF
+        least, expected = (min(TYPICAL_LEAVES, -(-criteria // number)) for number in (most, fewest))
+        reason = f"one for {fewest} to {most} criteria, and at most {TYPICAL_LEAVES}"
+        capabilities = f"{least} to {expected}"
     if criteria >= MIN_SUPPORT * expected:
         return ()
     offer = "" if plan.onto else "; `dokimasia tree grow --level parent` makes one whose leaves are the broader parents"
     return (
-        f"{criteria:,} criteria are few for about {expected} capabilities ({reason}): with fewer than {MIN_SUPPORT} criteria a "
+        f"{criteria:,} criteria are few for {capabilities} capabilities ({reason}): with fewer than {MIN_SUPPORT} criteria a "
         f"leaf says little of a model{offer}",
     )
 

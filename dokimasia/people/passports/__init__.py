@@ -14,7 +14,15 @@ from dokimasia.people.passports.options import (
 )
 from dokimasia.people.passports.picking import ChosenJudge, chosen_judge, weights_of, without_blind
 from dokimasia.people.passports.shares import alarmed, changed_by_length, detected, length_bias, marked, measured
-from dokimasia.people.passports.suitability import Disagreement, JudgeCheck, check_blocks, judge_check, verdict_on
+from dokimasia.people.passports.suitability import (
+    Disagreement,
+    JudgeCheck,
+    check_blocks,
+    images_needed,
+    judge_check,
+    material_note,
+    verdict_on,
+)
 
 __all__ = [
     "BLIND_BELOW",
@@ -37,9 +45,11 @@ __all__ = [
     "each_has_one",
     "encoded",
     "held",
+    "images_needed",
     "judge_check",
     "length_bias",
     "marked",
+    "material_note",
     "measured",
     "passport_for",
     "passport_in",

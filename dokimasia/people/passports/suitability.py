@@ -2,15 +2,18 @@
 
 import operator
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from math import ceil
 from typing import Literal, NamedTuple
 
 from pydantic import Field
 
+from dokimasia.algorithms.blindspots import item_share
 from dokimasia.domain.blindspots import Evaluator, Task
 from dokimasia.domain.identity import Value
 from dokimasia.domain.passport import ErrorRates, MeasuredDifference, MeasuredShare, Passport, ReplyRates, rates_of
 from dokimasia.domain.wording import percentage
+from dokimasia.errors import DataError
 from dokimasia.people.passports.measuring import BINARY
 from dokimasia.people.passports.options import JudgeUse, Way
 from dokimasia.report.blocks import Block, Bullets, Cell, Column, Paragraph, Span, Table
@@ -235,6 +238,52 @@ def judge_check(
         passport=passport.sha256,
         simulated=passport.judge.simulated,
     )
+
+
+@cache
+def images_needed(verdict: Literal["suitable", "not suitable"]) -> int:
+    """Return the least number of images with planted errors on which the errors that a judge misses can give a verdict.
+
+    With fewer, the interval of undetected errors is neither within the limit of a suitable judge that misses none, nor
+    beyond that of one that misses all.
+    """
+    quality: Quality = "undetected errors"
+    limit, missed = LIMITS[quality], float(verdict == "not suitable")
+    images = 1
+    while True:
+        interval = item_share([(missed, image) for image in range(images)]).interval
+        if interval is not None and (interval.low > limit if missed else interval.high <= limit):
+            return images
+        images += 1
+
+
+def material_note(images: int, where: str) -> str:
+    """Return what few images with planted errors leave open in the check of a judge; empty if any verdict is possible.
+
+    Args:
+        images: the number of images on which errors are planted, or are to be.
+        where: the data, as named by the user.
+
+    Raises:
+        DataError: the check could not tell whatever the judge answers.
+    """
+    least, enough = images_needed("not suitable"), images_needed("suitable")
+    if not images:
+        raise DataError(
+            f"{where}: there is no planted error for a judge to miss, so that its check cannot tell: give right answers of more "
+            "words, or name other --dimensions"
+        )
+    if images < least:
+        raise DataError(
+            f"{where}: errors on {several(images, 'image')} cannot tell whether a judge is suitable, whatever it answers: at "
+            f"least {least} are needed to find it not suitable, and {enough} to find it suitable; give more samples"
+        )
+    if images < enough:
+        return (
+            f"errors on {several(images, 'image')} can show that a judge is not suitable, and not that it is, even if it "
+            f"misses none: that takes {enough} images"
+        )
+    return ""
 
 
 def _is_unmeasured(passport: Passport, way: JudgeUse) -> bool:

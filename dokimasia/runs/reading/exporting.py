@@ -1,4 +1,4 @@
-"""Export of a run's results for other tools: one row for each item, as JSON lines, CSV or Parquet."""
+"""Export of a run's results for other tools: one row for each item, as JSON lines, CSV, a workbook or Parquet."""
 
 import codecs
 import csv
@@ -20,6 +20,7 @@ from dokimasia.errors import ConfigError, InputError
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import simulated_names
 from dokimasia.runs.method import AnyMethod, ColumnType, Export
+from dokimasia.runs.reading.workbook import WorkbookWriter
 from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import CallFigures, SqliteLedger
@@ -38,6 +39,7 @@ FIRST: dict[str, ColumnType] = {
     "category": "text",
     "question": "text",
     "reference_answer": "text",
+    "image_id": "text",
     "model": "text",
     "arm": "text",
     "repeat": "integer",
@@ -46,8 +48,13 @@ FIRST: dict[str, ColumnType] = {
     "failure": "text",
     "reason": "text",
     "score": "number",
+    "scale": "text",
 }
-"""The first columns of every export; missing values are null. `--responses` reads the same names."""
+"""The first columns of every export; missing values are null. `--responses` reads the same names.
+
+`image_id` is the SHA-256 of the sample's first image, which samples of one cluster share;
+`scale` are the lowest and the highest possible score, such as `1,5`.
+"""
 
 _SAID = FIRST.keys() & ResultRow.model_fields.keys()
 """The first columns that are fields of a result row."""
@@ -152,6 +159,9 @@ async def _pages(
     plan, _ = method.read(run)
     fake = set(simulated_names(plan.models.values()))
     judged_by_fake = plan.judge_name in fake
+    scale = None
+    if method.scores.scale is not None:
+        scale = "{:g},{:g}".format(*method.scores.scale)
     attempts = {item: retry.attempt for item, retry in retries(home, run.id).items()}
     scores = judgement_scores(home, run.id) if corrections else {}
     judged_pages = result_pages(home, run.id, method.row_kind)
@@ -173,6 +183,7 @@ async def _pages(
                 **samples.get(row.sample_id, _NOT_ASKED),
                 "attempt": attempts.get(row.item, 0),
                 **row.model_dump(include=_SAID),
+                "scale": scale,
                 **cells,
                 **correction,
                 **({"comments": comments.get(row.sample_id)} if comments else {}),
@@ -187,15 +198,16 @@ def _names_of(rows: Sequence[ResultRow]) -> list[str]:
     return list(dict.fromkeys(row.sample_id for row in rows))
 
 
-_NOT_ASKED: Mapping[str, object] = dict.fromkeys(("category", "question", "reference_answer"))
+_NOT_ASKED: Mapping[str, object] = dict.fromkeys(("category", "question", "reference_answer", "image_id"))
 
 
 def _question_cells(sample: Sample) -> dict[str, object]:
-    """Return a sample's kind, question and expected answer; null for a missing one."""
+    """Return a sample's kind, question, expected answer and image; null for a missing one."""
     return {
         "category": sample.category,
         "question": sample.prompt or None,
         "reference_answer": sample.reference_text or None,
+        "image_id": sample.cluster if sample.images else None,
     }
 
 
@@ -267,18 +279,18 @@ def _sum(values: Sequence[float | None]) -> float | None:
     return None
 
 
-Format = Literal["jsonl", "csv", "excel", "parquet"]
+Format = Literal["jsonl", "csv", "excel", "xlsx", "parquet"]
 FORMATS: tuple[Format, ...] = get_args(Format)
-"""`excel` is CSV with a byte order mark, by which Excel recognises UTF-8."""
+"""`excel` is CSV with a byte order mark, by which Excel recognises UTF-8; `xlsx` is a workbook."""
 
-SUFFIXES: Mapping[Format, str] = {"jsonl": "jsonl", "csv": "csv", "excel": "csv", "parquet": "parquet"}
+SUFFIXES: Mapping[Format, str] = {"jsonl": "jsonl", "csv": "csv", "excel": "csv", "xlsx": "xlsx", "parquet": "parquet"}
 """The file ending of each format."""
 
 JSON_LINES = ("", "json", "ndjson", "txt")
 """Further file endings that select JSON lines."""
 
 
-WORKBOOKS = ("xlsx", "xlsm", "xls", "ods")
+WORKBOOKS = ("xlsm", "xls", "ods")
 """File endings of workbooks, which no format writes."""
 
 
@@ -296,9 +308,10 @@ def format_of(name: str | None, path: Path | None) -> Format:
         ConfigError: the ending belongs to another format, or to a workbook.
     """
     ending = path.suffix.lower().lstrip(".") if path is not None else ""
-    if ending in WORKBOOKS:
+    if ending in WORKBOOKS or (ending == "xlsx" and name not in (None, "xlsx")):
         raise ConfigError(
-            f"{path}: an export is not a workbook. --format excel writes CSV that Excel opens: name a file that ends in .csv"
+            f"{path}: such a file is not written. --format xlsx writes a workbook, to a file that ends in .xlsx; --format excel "
+            "writes CSV that Excel opens, to one that ends in .csv"
         )
     for known in FORMATS:
         if known == (name or ending):
@@ -306,7 +319,7 @@ def format_of(name: str | None, path: Path | None) -> Format:
     if ending in JSON_LINES:
         return "jsonl"
     raise ConfigError(
-        f"{path}: an export is JSON lines, CSV or Parquet; name a file that ends in .jsonl, .csv or .parquet, "
+        f"{path}: an export is JSON lines, CSV, a workbook or Parquet; name a file that ends in .jsonl, .csv, .xlsx or .parquet, "
         "or choose with --format"
     )
 
@@ -319,14 +332,21 @@ def encode(export: Export, format: Format) -> bytes:
     """
     if format == "parquet":
         return _parquet(export)
+    if format == "xlsx":
+        file = io.BytesIO()
+        with WorkbookWriter(file) as workbook:
+            workbook.write(export.columns)
+            for row in export.rows:
+                workbook.write(row[name] for name in export.columns)
+        return file.getvalue()
     return _header(export.columns, format) + _lines(export.columns, export.rows, format)
 
 
 async def write_export(home: Home, run: Run, format: Format, file: IO[bytes]) -> int:
     """Write a run's export to an open file and return the number of rows; the bytes equal those of `encode`.
 
-    JSON lines and CSV are written while they are read, so that memory holds a few thousand rows; Parquet is written
-    whole.
+    JSON lines, CSV and a workbook are written while they are read, so that memory holds a few thousand rows; Parquet is
+    written whole.
 
     Raises:
         ConfigError: the format is Parquet, and pyarrow is not installed.
@@ -337,8 +357,16 @@ async def write_export(home: Home, run: Run, format: Format, file: IO[bytes]) ->
         file.write(_parquet(export))
         return len(export.rows)
     columns, pages = export_pages(home, run)
-    file.write(_header(columns, format))
     count = 0
+    if format == "xlsx":
+        with WorkbookWriter(file) as workbook:
+            workbook.write(columns)
+            async for page in pages:
+                for row in page:
+                    workbook.write(row[name] for name in columns)
+                count += len(page)
+        return count
+    file.write(_header(columns, format))
     async for page in pages:
         file.write(_lines(columns, page, format))
         count += len(page)

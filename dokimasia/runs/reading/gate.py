@@ -220,6 +220,7 @@ def decide(
             verdict = "no drop"
     return GateDecision(
         n=len(steps),
+        n_changed=sum(step != 0 for step in steps),
         n_undecided=n_undecided,
         baseline=mean(before[both].tolist()),
         mean=mean(after[both].tolist()),

@@ -144,8 +144,8 @@ def compare_results(
     Args:
         files: the results.
         models: compare only the second of these models with the first.
-        scale: the lowest and the highest score; by default 0 and 1, or of scores beyond that the lowest and the
-            highest.
+        scale: the lowest and the highest score; by default the one that all files name, or else 0 and 1, or of scores
+            beyond that the lowest and the highest.
         top: the number of most changed items to list for each pair.
         seed: seed of intervals and tests.
         alone: whether a single model is accepted, without any pair.
@@ -156,6 +156,8 @@ def compare_results(
     """
     clusters, has_images = _clusters(row for file in files for row in file.rows)
     sides = _sides(files, clusters)
+    if scale is None and len({file.scale for file in files}) == 1:
+        scale = files[0].scale
     scale = _scale(sides, scale)
     pairs = _pairs(sides, models)
     if not pairs and not alone:

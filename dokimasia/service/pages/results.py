@@ -54,6 +54,7 @@ EXPORTS: Mapping[str, tuple[str, str]] = {
         "apostrophe before it",
     ),
     "excel": ("CSV for Excel", "that table in UTF-8 with a byte-order mark, so Excel shows accents correctly"),
+    "xlsx": ("Workbook", "that table as a sheet for Excel and LibreOffice: texts as texts, numbers as numbers"),
     "parquet": ("Parquet", "that table with typed columns, for pandas and databases"),
     "preferences": ("Preferences", "pairs of a better and a worse answer to one question, for training"),
     "perturbations": ("Perturbations", "the planted errors with their images, which a probe takes as data"),

@@ -11,6 +11,7 @@ from dokimasia.storage.connection import through_sqlite_utils, transaction
 from dokimasia.storage.schema.tables import (
     cached_tokens,
     comments,
+    cut_off_calls,
     deaths,
     embeddings,
     first_tables,
@@ -38,6 +39,7 @@ MIGRATIONS: tuple[tuple[str, "Callable[[Database], None]"], ...] = (
     ("cached_tokens", cached_tokens),
     ("comments", comments),
     ("embeddings", embeddings),
+    ("cut_off_calls", cut_off_calls),
 )
 """The migrations in order, from number `FIRST` on. A released migration never changes; new ones are added at the end."""
 

@@ -97,6 +97,12 @@ def embeddings(db: "Database") -> None:
     db.execute("CREATE INDEX IF NOT EXISTS idx_calls_embedding ON calls (model, endpoint) WHERE kind = 'embedding'")
 
 
+def cut_off_calls(db: "Database") -> None:
+    """Add to spending the number of requests that were cut off; NULL if an older version wrote the row."""
+    for table in ("spending", "payers"):
+        db.execute(f"ALTER TABLE {table} ADD COLUMN cut_off INTEGER")
+
+
 def _make(db: "Database", name: str, columns: str, **options: Any) -> None:
     """Create a table with columns written as `name:type`; a column without a type is text.
 
