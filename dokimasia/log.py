@@ -130,7 +130,9 @@ class Redactor:
         ) in self._known:  # one search per form: many times faster on long replies than one expression of all forms
             text = text.replace(form, REDACTED)
         text = self._respelled.replaced(text, REDACTED)
-        return _KEY_LIKE.sub(REDACTED, text) if self._patterns else text
+        if self._patterns:
+            return _KEY_LIKE.sub(REDACTED, text)
+        return text
 
 
 def forms_of(secret: str) -> set[str]:
@@ -210,7 +212,9 @@ class _Source(NamedTuple):
 
     def place_of(self, plain: int) -> int:
         """Return the place in the text of a place in this part."""
-        return self.text if self.escape else self.text + plain - self.plain
+        if self.escape:
+            return self.text
+        return self.text + plain - self.plain
 
     def end_of(self, plain: int) -> int:
         """Return the place in the text at which a stretch ends that ends at a place in this part."""
@@ -261,7 +265,9 @@ def _character(escape: re.Match[str]) -> str:
     if group == _NAME:
         return html5.get(f"{escape[_NAME]};", "")
     code = int(escape[group], 10 if group == _DECIMAL else 16)
-    return chr(code) if code <= sys.maxunicode else ""
+    if code <= sys.maxunicode:
+        return chr(code)
+    return ""
 
 
 _LOWER = {ord(letter): letter.lower() for letter in ascii_uppercase}
@@ -270,13 +276,17 @@ _LOWER = {ord(letter): letter.lower() for letter in ascii_uppercase}
 def _same_length_lower(text: str) -> str:
     """Return a text in lower case, with every character in its place."""
     lower = text.lower()
-    return lower if len(lower) == len(text) else text.translate(_LOWER)
+    if len(lower) == len(text):
+        return lower
+    return text.translate(_LOWER)
 
 
 def _halves(secret: str) -> tuple[str, ...]:
     """Return the halves of a long secret; none of a short one."""
     middle = len(secret) // 2
-    return (secret[:middle], secret[middle:]) if len(secret) >= LONG_SECRET else ()
+    if len(secret) >= LONG_SECRET:
+        return (secret[:middle], secret[middle:])
+    return ()
 
 
 def _lower_codes(text: str) -> str:

@@ -90,7 +90,9 @@ class WorkbookWriter:
         if isinstance(value, bool):
             return f'<c t="b"><v>{int(value)}</v></c>'
         if isinstance(value, int | float):
-            return f"<c><v>{value!r}</v></c>" if isfinite(value) else "<c/>"
+            if isfinite(value):
+                return f"<c><v>{value!r}</v></c>"
+            return "<c/>"
         if value is None or value == "":
             return "<c/>"
         text = value

@@ -273,7 +273,9 @@ def taken_name(
 def message_of(service: Service, places: RequestFiles, problem: InputError) -> str:
     """Return the message of an error without secrets and paths, and with advice if images are missing."""
     sentence = service.redact(places.shortened(str(problem))).replace(str(service.home.path), "this service")
-    return f"{sentence}\n{IMAGES}" if NO_IMAGE in sentence else sentence
+    if NO_IMAGE in sentence:
+        return f"{sentence}\n{IMAGES}"
+    return sentence
 
 
 def unknown_models(service: Service, groups: Sequence[FieldGroup], request: Mapping[str, JsonValue]) -> dict[str, str]:

@@ -415,7 +415,9 @@ def _tree(
 def _status(fault: InputError | None, faults: Mapping[str, str]) -> int:
     if fault is not None:
         return status_of(fault)
-    return HTTPStatus.UNPROCESSABLE_ENTITY if faults else HTTPStatus.OK
+    if faults:
+        return HTTPStatus.UNPROCESSABLE_ENTITY
+    return HTTPStatus.OK
 
 
 def _node(
