@@ -134,8 +134,8 @@ def test_what_cannot_be_checked_says_the_way_out(
 
 def test_a_run_that_planted_nothing_ends_the_check(client: Client, texts: Path, tmp_path: Path) -> None:
     """The client does not ask for ever: the error says why nothing was planted."""
-    row = json.loads(texts.read_text().splitlines()[0])
+    rows = [json.loads(line) for line in texts.read_text().splitlines()[:3]]
     short = texts.parent / "short.jsonl"
-    short.write_text(json.dumps({**row, "gold": "seven"}))
+    short.write_text("\n".join(json.dumps({**row, "gold": "seven"}) for row in rows))
     with pytest.raises(DataError, match="planted nothing"):
         client.check_judge("sim/judge", short, perturber="sim/judge", dimensions=["numerical_errors"])

@@ -158,7 +158,7 @@ async def test_a_full_disk_of_the_driver_is_said_and_gone_on_from(
             await writers[-1].run(fill)
 
     monkeypatch.setattr("dokimasia.storage.home.Writer", Kept)
-    transport = sending(hold=full)
+    sending(hold=full)
     with pytest.raises(StorageError, match="no space left"):
         await make(settings, world, EVALUATE, **FAR)
     assert workers.hired == 2

@@ -57,8 +57,10 @@ def test_an_older_home_has_no_cached_tokens_and_stays_whole(tmp_path: Path) -> N
     database = sqlite3.connect(home / "dokimasia.db")
     number = FIRST + [name for name, _ in MIGRATIONS].index("cached_tokens")
     database.execute("ALTER TABLE calls DROP COLUMN cached_tokens")
-    for table in ("comments", "views"):  # of the migration after it
+    for table in ("comments", "views"):  # of the migrations after it
         database.execute(f"DROP TABLE {table}")
+    for table in ("spending", "payers"):
+        database.execute(f"ALTER TABLE {table} DROP COLUMN cut_off")
     database.execute("DELETE FROM _migrations WHERE number >= ?", (number,))
     database.commit()
     database.close()

@@ -158,6 +158,7 @@ def test_a_run_is_begun_from_the_form(workshop: Site) -> None:
         page.click("button:has-text('Estimate')")
         page.wait_for_selector("#estimate")
         settled(page)
+        page.click("#estimate details.command > summary")
         assert "--limit 3" in page.inner_text("#estimate .mono >> nth=0")
         assert_fits(page)
         assert_accessible(page)
