@@ -62,10 +62,13 @@ def command(context: click.Context, backend: Backend, tags: tuple[str, ...], met
 
 
 SPENT_NOTE = (
-    "spent: every call that was sent; `show RUN` counts the calls that results rest on, given-up ones left out. Cut off: calls "
-    "that were given up in flight, without a reply or an error; under a limit such a call counts at its estimated cost."
+    "spent: every call that was sent; `show RUN` counts the calls that results rest on, given-up ones left out."
 )
-"""The note below the list of runs."""
+CUT_OFF_NOTE = (
+    "Cut off: calls that were given up in flight, without a reply or an error; under a limit such a call counts at its "
+    "estimated cost."
+)
+"""The notes below the list of runs, the second where calls of a run were cut off."""
 
 
 def _print_runs(runs: "Sequence[RunShown]") -> None:
@@ -78,8 +81,8 @@ def _print_runs(runs: "Sequence[RunShown]") -> None:
         names = ", ".join(name for name in (run.name, *run.other_names) if name)
         started = run.created_at[:16].replace("T", " ")
         spent = cost_text(None if run.spent.unknown_cost else run.spent.cost, run.spent.cost)
-        if run.spent.cut_off and run.status not in ("queued", "running"):
-            spent = f"{spent} ({several(run.spent.cut_off, 'call')} cut off)"
+        if _cut_off(run):
+            spent = f"{spent} ({several(_cut_off(run), 'call')} cut off)"
         rows.append([run.id, f"{names} {tags}".strip(), f"{run.status}{questions}", started, spent])
     widths = [max(map(len, cells)) for cells in zip(titles, *rows, strict=True)]
     out = console()
@@ -92,6 +95,15 @@ def _print_runs(runs: "Sequence[RunShown]") -> None:
         out.print(line)
         out.print(Padding(Text(_what(run), "dim"), (0, 0, 0, 4), expand=False))
     out.print(SPENT_NOTE, style="dim", soft_wrap=True)
+    if any(map(_cut_off, runs)):
+        out.print(CUT_OFF_NOTE, style="dim", soft_wrap=True)
+
+
+def _cut_off(run: "RunShown") -> int:
+    """Return how many calls of a run were given up in flight; 0 while it is at work, when a reply may still come."""
+    if run.status in ("queued", "running"):
+        return 0
+    return run.spent.cut_off
 
 
 def _what(run: "RunShown") -> str:

@@ -712,14 +712,14 @@ def reason_of(cells: Mapping[str, object]) -> str | None:
     parts: list[str] = []
     rule, answer = cells.get("rule"), cells.get("final_answer")
     if rule and answer:
-        parts.append(f"final answer {answer!r}, compared by {rule}")
+        parts.append(f"final answer {' '.join(str(answer).split())!r}, compared by {rule}")
     elif rule:
         parts.append(str(rule))
     scores = cells.get("criteria_scores")
     reasons = cells.get("criteria_reasons")
     if isinstance(scores, list) and isinstance(reasons, list):
-        said = [(score, number) for number, score in enumerate(scores) if reasons[number]]
-        if said:
-            _, number = min(said)
+        explained = [(score, number) for number, score in enumerate(scores) if reasons[number]]
+        if explained:
+            _, number = min(explained)
             parts.append(f"criterion {number + 1}: {reasons[number]}")
     return "; ".join(parts) or None
