@@ -44,11 +44,11 @@ class Writer:
     """Owns the writing connection, in its own thread.
 
     Jobs queued within one turn of an event loop are handed over together at its end, so that the thread is woken once.
-    The thread takes all waiting jobs into one transaction, and the next group gathers while one is committed,
-    and for `GATHER_SECONDS` after a group of several. So a lone job is committed at once, and two thousand simultaneous
-    jobs cost a handful of commits. A group with a failing job is rolled back and run again with a savepoint for each job: only the failing one is undone, and the others are
-    committed. A job may therefore run twice, and must change nothing but the database. An acknowledged job survives the
-    death of the process.
+    The thread takes all waiting jobs into one transaction, and the next group gathers while one is committed, and for
+    `GATHER_SECONDS` after a group of several. So a lone job is committed at once, and two thousand simultaneous jobs
+    cost a handful of commits. A group with a failing job is rolled back and run again with a savepoint for each job:
+    only the failing one is undone, and the others are committed. A job may therefore run twice, and must change nothing
+    but the database. An acknowledged job survives the death of the process.
 
     A `routine` job adds to a run at work the rows that are added continually (calls, values, results), and changes
     nothing that existed before; any other job may change the data of every run.
