@@ -73,7 +73,7 @@ def pytest_runtest_protocol() -> Generator[None, object, object]:
 
 
 def begin_endless_run() -> None:
-    """Begin a run that lasts to the end, once graphs are loaded: a first run counts what is left out, which takes 10 ms."""
+    """Begin a run that lasts until the end, once graphs are loaded: the first run counts all objects left out, in 10 ms."""
     executor = sys.modules.get("dokimasia.graphs.executor")
     if executor is not None and not _searched["runs"]:
         _searched["runs"] = 1

@@ -6,11 +6,10 @@ from typing import Literal
 from pydantic import Field
 
 from dokimasia.domain.identity import Value
-from dokimasia.domain.wording import percentage
 from dokimasia.report.blocks import Block, Cell, Column, Paragraph, Span, Table
 from dokimasia.report.data import SIMULATED_NOTE
 from dokimasia.report.fields import Count
-from dokimasia.report.figures import MINUS, NOTHING, several
+from dokimasia.report.figures import number, several
 
 Basis = Literal["verdict", "score"]
 """What an answer is listed by: the verdict that it is wrong or, in a run without verdicts, its score."""
@@ -69,13 +68,14 @@ def wrong_blocks(wrong: WrongAnswers) -> Iterator[Block]:
     columns.append(Column("answer", numeric=False))
     if has_reasons:
         columns.append(Column("reason", numeric=False))
+    digits = 1 if wrong.scale[1] > 10 else 2
     rows: list[list[Cell]] = []
     for answer in wrong.answers:
         row: list[Cell] = [answer.sample, Span(answer.model, "strong")]
         if has_repeats:
             row.append(f"{answer.repeat}")
         if has_scores:
-            row.append(NOTHING if answer.score is None else _score(wrong, answer.score))
+            row.append(number(answer.score, digits=digits))
         row.append(_beginning(answer.answer))
         if has_reasons:
             row.append(_beginning(answer.reason or ""))
@@ -90,11 +90,6 @@ def _beginning(text: str) -> str:
     return text or "–"
 
 
-def _score(wrong: WrongAnswers, score: float) -> str:
-    digits = 1 if wrong.scale[1] > 10 else 2
-    return f"{score:.{digits}f}".replace("-", MINUS)
-
-
 def _conclusion(wrong: WrongAnswers) -> str:
     answers = several(wrong.n, "answer")
     if wrong.wrong is None:
@@ -104,7 +99,7 @@ def _conclusion(wrong: WrongAnswers) -> str:
     elif not wrong.n:
         text = "No answer was judged"
     else:
-        text = f"{wrong.wrong:,} of {answers} ({percentage(wrong.wrong / wrong.n, 1)}) are wrong"
+        text = f"{wrong.wrong:,} of {answers} are wrong"
         if wrong.undecided:
             text += f", and of {wrong.undecided:,} it is undecided"
         if len(wrong.answers) < wrong.wrong:

@@ -104,7 +104,7 @@ def preview_data(
     prompt: str = "",
     columns: Sequence[str] = (),
     limit: int | None = None,
-    shown: int = SHOWN_SAMPLES,
+    most: int = SHOWN_SAMPLES,
 ) -> DataPreview:
     """Return the first samples of a data set and their faults, or why it is not a data set.
 
@@ -115,7 +115,7 @@ def preview_data(
         prompt: the question of samples that have none of their own.
         columns: `FIELD=COLUMN`, as `parse_mapping` reads them.
         limit: the number of samples that the request takes, if it has a limit.
-        shown: the greatest number of samples in the preview.
+        most: the maximum number of samples in the preview.
     """
     blobs = MemoryBlobs()
     preview = DataPreview()
@@ -126,9 +126,9 @@ def preview_data(
         bring_reader(path)
         mapping = parse_mapping(columns)
         if limit is not None:
-            shown = min(limit, shown)
+            most = min(limit, most)
         dataset = open_dataset(
-            path, mapping=mapping, blobs=blobs, need_prompt=False, prompt=prompt or NO_QUESTION, limit=shown
+            path, mapping=mapping, blobs=blobs, need_prompt=False, prompt=prompt or NO_QUESTION, limit=most
         )
         for sample in islice(dataset, SHOWN_FAULTS):
             if isinstance(sample, Problem):
@@ -146,7 +146,7 @@ def preview_data(
         if (
             any(problem.line for problem in problems) and not preview.samples and not prompt
         ):  # lines without an id may lack a question, too
-            read_again = islice(open_dataset(path, mapping=mapping, blobs=blobs, limit=shown), SHOWN_FAULTS)
+            read_again = islice(open_dataset(path, mapping=mapping, blobs=blobs, limit=most), SHOWN_FAULTS)
             problems = [problem for problem in read_again if isinstance(problem, Problem)]
         preview.faults = [as_on_pages(places.shortened(fault), labels) for fault in _fault_messages(problems)]
     except InputError as problem:
@@ -171,7 +171,7 @@ def check_upload(
     Args:
         places: where files may be.
         upload: the upload.
-        rows: the greatest number of rows that are read.
+        rows: the maximum number of rows that are read.
         seconds: the time after which no further row is read.
         clock: the time in seconds.
     """

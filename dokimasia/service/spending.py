@@ -73,16 +73,16 @@ def spending_of(service: Service) -> ServiceSpending:
     home, allowances = service.home, service.allowances
     names, rows = labels(home), {run.id: run for run in list_runs(home)}
     by_run = spent_by_run(home)
-    shown: list[SpentByRun] = []
+    spent_runs: list[SpentByRun] = []
     for id, spent in by_run.items():
         run = rows.get(id)
         if run is None or not spent.calls:
             continue
         fields = run.model_dump(include={"method", "data_name", "status", "created_at"})
-        known = run_spending(home, run, spent)
+        counts = run_spending(home, run, spent)
         name = names.get(id, Label()).name
-        shown.append(SpentByRun(run=id, name=name, **fields, **known))
-    shown.sort(key=lambda entry: (-entry.cost, -entry.calls, entry.run))
+        spent_runs.append(SpentByRun(run=id, name=name, **fields, **counts))
+    spent_runs.sort(key=lambda entry: (-entry.cost, -entry.calls, entry.run))
     models = [
         SpentByModel(
             model=model,
@@ -97,14 +97,14 @@ def spending_of(service: Service) -> ServiceSpending:
     ]
     models.sort(key=lambda entry: (-entry.cost, -entry.calls, entry.model))
     return ServiceSpending(
-        cost=sum(entry.cost for entry in shown),
-        unknown_cost=any(entry.unknown_cost for entry in shown),
-        calls=sum(entry.calls for entry in shown),
-        tokens=sum(entry.tokens for entry in shown),
+        cost=sum(entry.cost for entry in spent_runs),
+        unknown_cost=any(entry.unknown_cost for entry in spent_runs),
+        calls=sum(entry.calls for entry in spent_runs),
+        tokens=sum(entry.tokens for entry in spent_runs),
         max_cost=allowances.max_cost,
         max_cost_per_token=allowances.max_cost_per_token,
-        total_runs=len(shown),
-        runs=shown[:MOST_RUNS],
+        total_runs=len(spent_runs),
+        runs=spent_runs[:MOST_RUNS],
         models=models,
         holders=_by_token(service),
     )

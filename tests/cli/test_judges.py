@@ -10,6 +10,7 @@ import pytest
 from dokimasia import check_judge_sync, load_settings
 from dokimasia.algorithms.blindspots import item_share
 from dokimasia.cli.main import run
+from dokimasia.methods.probe.passports import check_of
 from dokimasia.operations.judge_checks import JudgeCheckRequest
 from dokimasia.people.passports import images_needed, read_passport
 from dokimasia.storage.home import Home
@@ -314,6 +315,23 @@ def test_harmless_changes_alone_are_not_put_to_the_judge(
     assert run(["judges", "check", "sim/judge", "--data", "harmless", "--home", str(home)]) == 2
     assert "there is no planted error for a judge to miss" in " ".join(capsys.readouterr().err.split())
     assert calls_of(home) == planted
+
+
+def test_probes_of_harmless_changes_alone_give_no_verdict_and_say_that_errors_are_missing(
+    folder: Path, tmp_path: Path
+) -> None:
+    """A probe without a planted error, which is no check's, leaves the verdict open and says what is missing."""
+    home = tmp_path / "home"
+    data = [str(folder / "texts.jsonl"), "--perturber", "sim/judge", "--dimensions", "score_neutral"]
+    assert run(["perturb", *data, "--name", "harmless", "--home", str(home)]) == 0
+    probe = ["probe", "harmless", "--judges", "sim/judge", "--evaluators", "single-axes", "--unchecked"]
+    assert run([*probe, "--home", str(home)]) == 0
+    with Home.open(home, write=False) as opened:
+        check = check_of(opened, "sim/judge", ())[0]
+    assert check.verdict == "cannot tell"
+    assert "single-axes (no planted error was put to the judge)" in check.sentence
+    for use in check.uses:
+        assert use.missing[0].startswith("undetected errors: planted errors. Plant some (--perturber")
 
 
 def test_few_images_are_said_in_the_estimate(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

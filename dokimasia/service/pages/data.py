@@ -66,7 +66,7 @@ def look(
     chosen = file or upload.data or next(iter(upload.sets), "")
     name = f"{UPLOAD}{upload.id}{f'/{chosen}' if chosen else ''}"
     places.file(name, "file")
-    data = preview_data(places, name, labels, prompt=prompt, shown=LOOKED_AT)
+    data = preview_data(places, name, labels, prompt=prompt, most=LOOKED_AT)
     check = check_of(service, places, upload)
     if check is not None and not check.usable:  # which names the faults of these samples, too
         data.problem, data.faults, data.missing = "", [], 0
