@@ -6,7 +6,7 @@ RUNNING := $(VENV)/.running
 DEVELOPING := $(VENV)/.developing
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
-WORKERS ?= 2
+WORKERS ?= 3
 # Byte code is kept, also where the environment says otherwise: without it every process of a test compiles what it imports.
 export PYTHONDONTWRITEBYTECODE :=
 LOCK = uv pip compile --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-config
