@@ -15,7 +15,7 @@ from dokimasia.methods.probe.passports import check_of
 from dokimasia.methods.probe.request import choose_evaluators
 from dokimasia.operations.operation import OperationContext
 from dokimasia.operations.runs import one_run
-from dokimasia.people.checks.filled import import_checks
+from dokimasia.people.checks.filled import import_checks, read_checks
 from dokimasia.people.passports import EVALUATION_USES, JudgeCheck, write_passport
 from dokimasia.runs.lifecycle import RunResult, place_of, run
 from dokimasia.runs.observer import Observer
@@ -114,10 +114,13 @@ class JudgeCheckRequest(RunRequest):
         Raises:
             ConfigError: the data are not a file, the reference is the judge, an evaluator is unknown, no error is to be
                 planted, or an option applies only to planting.
+            DataError: the labels cannot be read.
         """
         if self.reference == self.judge:
             raise ConfigError(f"--reference: {self.judge} is the judge itself: name another model")
         choose_evaluators(self.evaluators, (self.task,))
+        if self.labels is not None:
+            read_checks(self.labels)  # before a call is paid for
         if self.perturber is None:
             if self.dimensions or self.checker:
                 raise ConfigError(

@@ -317,6 +317,18 @@ def test_harmless_changes_alone_are_not_put_to_the_judge(
     assert calls_of(home) == planted
 
 
+def test_labels_that_cannot_be_read_are_refused_before_the_first_call(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file that is no filled form of labels stops the check with its line, and nothing is planted before."""
+    filled = tmp_path / "labels.jsonl"
+    filled.write_text('{"item": "a", "label": "perhaps"}\n')
+    data = ["--data", str(folder / "texts.jsonl"), "--perturber", "sim/judge", "--labels", str(filled)]
+    assert run(["judges", "check", "sim/judge", *data, "--home", str(tmp_path / "home")]) == 2
+    assert f"{filled}, line 1" in capsys.readouterr().err
+    assert not (tmp_path / "home").exists()
+
+
 def test_probes_of_harmless_changes_alone_give_no_verdict_and_say_that_errors_are_missing(
     folder: Path, tmp_path: Path
 ) -> None:
