@@ -138,7 +138,7 @@ VERB_GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "runs": ("dokimasia.cli.runs", "List, rename and delete runs."),
         "show": ("dokimasia.cli.output:show", "Show a run's results, or a single sample."),
         "report": ("dokimasia.cli.output:report", "Write a report on a run, as a self-contained page or Markdown."),
-        "export": ("dokimasia.cli.output:export", "Write a run's results as JSON lines, CSV or Parquet."),
+        "export": ("dokimasia.cli.output:export", "Write a run's results as JSON lines, CSV, a workbook or Parquet."),
         "bundle": ("dokimasia.cli.bundle:bundle", "Write a run to a file, with all that it rests on."),
         "open": ("dokimasia.cli.bundle:open_command", "Add the run of a bundle to a home."),
         "charts": ("dokimasia.cli.output:charts", "Write the charts of a run's report as SVG, PDF or PNG."),

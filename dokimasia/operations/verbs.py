@@ -454,7 +454,7 @@ async def export(
 
     Args:
         run: its name, the beginning of its id, or `last`; or a `RunResult`; or a file, as in `diff`.
-        output: a file of JSON lines, CSV or Parquet, or a workbook.
+        output: a file of JSON lines, CSV or Parquet, or a workbook (`.xlsx`).
         format: `jsonl`, `csv`, `excel` (CSV that Excel opens), `xlsx` or `parquet`; by default that of the file's extension.
         source_format: the format of a file of results, such as `inspect`; by default recognised by its content.
         scorer: the scorer, the metric or the column of scores in a file of results.
