@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from dokimasia.errors import NotFound
-from dokimasia.methods.diagnosis.report import score_of, shortened, table
+from dokimasia.methods.diagnosis.report import score_of, shortened, table, verdict_of
 from dokimasia.report.blocks import Block, Cell, Facts, Paragraph, Span
 from dokimasia.report.data import SIMULATED_NOTE
 
@@ -28,13 +28,14 @@ def notes(simulated: Sequence[str], sentences: Sequence[str]) -> Iterator[Block]
 
 
 def overview(diagnosis: "Diagnosis", *, words: str | None = None) -> Iterator[Block]:
-    """Yield the short tables and the marked nodes, the names of the other tables, and commands for more."""
+    """Yield the verdict, the short tables and marked nodes, the names of the other tables, and commands for more."""
     from dokimasia.report.figures import several
 
     yield from notes(diagnosis.simulated, diagnosis.notes)
     ground = f"{diagnosis.tree}@{diagnosis.position}" if diagnosis.tree else "the data's categories"
     counts = f"{several(len(diagnosis.models), 'model')} · {several(len(diagnosis.assets), 'table')}"
     yield Paragraph(Span(f"run {diagnosis.run} · {ground} · {counts}", "strong"))
+    yield Paragraph(verdict_of(diagnosis))
     for asset in diagnosis.assets:
         if asset.id in FIRST and (asset.rows or asset.id == "stability"):
             yield from asset_blocks(asset)

@@ -34,6 +34,7 @@ def test_the_tables_as_text_and_as_json(home: Path, capsys: pytest.CaptureFixtur
     assert run(["diagnose", "last", "--home", str(home)]) == 0
     text = capsys.readouterr().out
     assert text.startswith("Simulated models")
+    assert " scores highest, " in text.partition("The models")[0]
     assert "Right answer, wrong reason" in text
     assert "tree grow" in text
     printed: list[str] = []

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from dokimasia.domain.diagnosis.report import Sentence
-from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, Figure
+from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, Diagnosis, Figure
 from dokimasia.domain.refinement import SOLVED
 from dokimasia.domain.wording import is_or_are
 from dokimasia.methods.diagnosis.answer_tables import NO_MODE
@@ -60,6 +60,9 @@ FAULTS = {
 
 UNPRINTED = "[no figure]"
 """The replacement for an unresolved reference in a sentence."""
+
+MOST_NAMED = 3
+"""Maximum number of models that the verdict names for their weakness."""
 
 MOST_IN_PARAGRAPH = 4
 """Maximum number of sentences in a paragraph; longer texts become a list."""
@@ -350,6 +353,59 @@ def shortened(text: str | None, most: int = MOST_ANSWER) -> str:
     if len(line) <= most:
         return line
     return f"{line[: most - 1]}…"
+
+
+def verdict_of(diagnosis: Diagnosis) -> str:
+    """Return which model scores highest, and where each is weak beyond chance, the lowest node of each first."""
+    sentences = [_highest(diagnosis.asset("models"), diagnosis.asset("pairs"))]
+    weak_nodes: list[str] = []
+    tested = False
+    for asset in diagnosis.assets:
+        if asset.family == "leaves":
+            tested = tested or any(row.mark for row in asset.rows)
+        weak = [row for row in asset.rows if row.mark == "weak"]
+        if asset.family != "nodes" or not weak:
+            continue
+        more = ""
+        if len(weak) > 1:
+            more = f" and {figures.several(len(weak) - 1, 'more node')}"
+        weak_nodes.append(
+            f"{asset.model} at {weak[0].cells[0].value} ({_with_interval(weak[0].cells[1], 1)} of 100){more}"
+        )
+    if weak_nodes:
+        more = ""
+        if len(weak_nodes) > MOST_NAMED:
+            more = f"; {figures.several(len(weak_nodes) - MOST_NAMED, 'more model')} in the tables below"
+        sentences.append(f"Weak beyond chance: {'; '.join(weak_nodes[:MOST_NAMED])}{more}.")
+    elif tested:
+        sentences.append("No model is weak at any node beyond chance.")
+    else:
+        sentences.append("No node was tested for weakness: the tables of nodes say why.")
+    return " ".join(sentences)
+
+
+def _highest(models: Asset | None, pairs: Asset | None) -> str:
+    """Return the sentence on the model with the highest score, and whether the next is below it beyond chance."""
+    scored = [row for row in models.rows if row.cells[1].value is not None] if models else []
+    if not scored:
+        return "No answer has a score."
+    first = scored[0]
+    score = f"{_with_interval(first.cells[1], 2)} of {figures.HIGHEST:g}"
+    if len(scored) == 1:
+        return f"{first.model} scores {score}."
+    second = scored[1].model
+    for row in pairs.rows if pairs else ():
+        names = (row.cells[0].value, row.cells[1].value)
+        if set(names) == {first.model, second} and row.mark in ("better", "worse"):
+            return f"{first.model} scores highest, {score}, above {second} beyond chance."
+    return f"{first.model} scores highest, {score}, and is not distinguishable from {second}."
+
+
+def _with_interval(cell: Figure, digits: int) -> str:
+    """Return a score with its interval in brackets, or the reason why it has none."""
+    if not isinstance(cell.value, int | float):
+        return figures.NOTHING.text
+    return f"{cell.value:.{digits}f}{figures.bracketed(cell, lambda end: f'{end:.{digits}f}')}"
 
 
 def words_section(data: ReportData) -> Section:

@@ -184,8 +184,11 @@ def kept_leaves(exchanged: float) -> str:
     """Return a sentence on the share of criteria whose leaves cannot be exchanged; empty if all can be."""
     if exchanged >= 1:
         return ""
+    share = percentage(1 - exchanged)
+    if share == percentage(0):
+        share = "Less than 1 %"
     return (
-        f"{percentage(1 - exchanged)} of the criteria belong to images whose number of criteria no other image has. "
+        f"{share} of the criteria belong to images whose number of criteria no other image has. "
         "The test exchanges leaves between images with equal numbers, so these keep theirs, and a weakness that shows in "
         "them alone is not found."
     )
