@@ -35,6 +35,9 @@ ENDED = "ended"
 """The kind of event that records each end of a run, and why."""
 
 SPENT = "the spending limit was reached and some results are missing"
+REACHED = {"max_calls": "limit on requests", "max_tokens": "limit on tokens"}
+"""What a limit is called in place of the spending limit, by the field of the request that sets it."""
+
 BLIND = "#blind"
 
 
@@ -162,7 +165,8 @@ def describe_spending(home: Home, run: Run, request: Invocation) -> str:
     )
     option = f"--{nearest.replace('_', '-')}"
     used = ", ".join(describe_limits(home, run))
-    return f"{SPENT}: {used} spent so far. Raise it by a larger {option}, or lift it by {option} none"
+    reached = SPENT.replace("spending limit", REACHED.get(nearest, "spending limit"))
+    return f"{reached}: {used} spent so far. Raise it by a larger {option}, or lift it by {option} none"
 
 
 def pending_people(home: Home, run: Run) -> str:

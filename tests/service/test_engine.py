@@ -199,7 +199,7 @@ async def test_a_limit_is_one_runs_own(data: Path, settings: Settings) -> None:
         assert (await engine.ended(rich)).status == "done"
         row = await engine.ended(poor)
         assert row.status == "interrupted"
-        assert why_ended(home, row).startswith("the spending limit was reached")
+        assert why_ended(home, row).startswith("the limit on requests was reached")
         with pytest.raises(InputError, match="max_calls: Input should be"):
             await engine.resume(row, changes={"max_calls": -1})
         with pytest.raises(InputError, match="nonsense: Extra inputs"):

@@ -100,7 +100,7 @@ async def test_the_page_of_a_capped_run_says_once_how_to_go_on(at_work: Working)
     assert (await at_work.ended(begun))["status"] == "interrupted"
     page = (await at_work.client.get(f"/runs/{begun}?wait=true", headers={"accept": "text/html"})).text
     notice = (
-        "<p>The spending limit was reached and some results are missing: 3 of at most 3 requests spent so far. To continue, "
+        "<p>The limit on requests was reached and some results are missing: 3 of at most 3 requests spent so far. To continue, "
         "raise or lift the limit under “Resume with other limits or prompts” in the menu Manage.</p>"
     )
     assert notice in page

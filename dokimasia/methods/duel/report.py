@@ -176,6 +176,11 @@ def conclusion(data: ReportData) -> list[Cell]:
         sentences.append(
             f"{figures.several(failures, 'verdict')} failed and {is_or_are(failures)} not counted in these rates."
         )
+    if run.cases.general_criteria:
+        sentences.append(
+            f"{run.cases.general_criteria:,} of {figures.several(run.samples, 'case')} had no criteria of their own and were "
+            "judged by this program's general ones: this says whose answers the judge prefers, not whose are right."
+        )
     return [*sentences, used_sentence(run, data.paid)]
 
 
@@ -272,11 +277,6 @@ def _notes(run: DuelFigures, paid: Spending | None) -> Iterator[str]:
         scores = 0 if model.factuality is None else model.factuality.one_order
         one_order[name] = (model.verdicts.one_order, scores)
     yield from judged_in_one_order(one_order, "Answers")
-    if run.cases.general_criteria:
-        yield (
-            f"{run.cases.general_criteria:,} of {run.samples:,} cases have no subjective criteria of their own: they are "
-            "judged by general ones of this program."
-        )
     if run.factuality != "none":
         yield _describe_factuality(run.factuality, run.cases, run.samples)
     second_name = f"{run.baseline}#{AGAIN}"

@@ -441,9 +441,12 @@ def corrections_notice(corrections: HandCorrections) -> str:
     left_out = len(corrections.left_out)
     exclusions = f", and left {figures.several(left_out, 'sample')} out of all figures" if left_out else ""
     of = figures.several(corrections.of, "answer")
+    notice = f"People corrected {corrections.answers:,} of {of}{exclusions}: {by}. "
+    if not corrections.answers:
+        return f"{notice}The figures as judged stand beside them."
     return (
-        f"People corrected {corrections.answers:,} of {of}{exclusions}: {by}. The figures count what "
-        "they said in the place of the judge; the judge's own figures stand beside them."
+        f"{notice}The figures count what they said in the place of what the judge or a rule had said; the figures as "
+        "judged stand beside them."
     )
 
 

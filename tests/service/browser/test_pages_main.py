@@ -69,6 +69,19 @@ def test_figures_are_read_on_a_phone_without_scrolling_sideways(site: Site, smal
         assert_no_table_scrolls(site, path)
 
 
+def test_runs_are_chosen_on_a_phone(site: Site, small: Finished) -> None:
+    """Where a table of runs is read as cards, each card has a box of full size that can be ticked."""
+    for path in ("/compare", "/board"):
+        with site.opened(path, size=(320, 800)) as seen:
+            seen.page.evaluate("document.querySelectorAll('table').forEach((table) => table.classList.add('stack'))")
+            box = seen.page.locator(f"input[name=runs][value='{small.run}']")
+            assert seen.page.locator("table.stack", has=box).count() == 1
+            bounds = box.bounding_box()
+            assert bounds is not None
+            assert bounds["width"] >= 16
+            box.check()
+
+
 def test_cards_are_sorted_on_a_phone(site: Site, small: Finished) -> None:
     """A table that is read as cards keeps the buttons by which it is sorted."""
     with site.opened(f"/board?runs={small.run}", size=(320, 800)) as seen:
