@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
+from dokimasia.domain.wording import percentage
 from dokimasia.report.blocks import Paragraph, Span, Table, plain, spans
 from dokimasia.report.comparison import comparison_blocks
 from dokimasia.report.fields import Interval, as_json
@@ -410,7 +411,7 @@ async def test_a_list_names_the_best_strict_accuracy(homes: runs.Homes, world: P
         async with asking(service) as client:
             line = plain_text(await body(client, f"/runs/{rules.run}/row"))
     assert upper > share, "rules leave answers undecided in this world"
-    assert f"{best}: strict accuracy {share:.2f}, up to {upper:.2f}" in line
+    assert f"{best}: strict accuracy {percentage(share, 1)}, up to {percentage(upper, 1)}" in line
 
 
 async def test_differences_are_told_without_colours(client: httpx.AsyncClient, small: Finished) -> None:
