@@ -35,6 +35,18 @@ def test_position_bias_is_over_what_is_judged_in_both_orders() -> None:
 
 def padded(*, better: int, worse: int, equal: int, failed: int, way: Evaluator = "single-vanilla") -> JudgeQuality:
     """Return the quality of length of a judge that judges so many padded answers better, worse or as before, or fails."""
+    (use,) = judge_check(
+        planted_passport(with_padding(way, better=better, worse=worse, equal=equal, failed=failed)),
+        labelled={},
+        seconds={},
+    ).uses
+    return next(one for one in use.qualities if "length" in one.name)
+
+
+def with_padding(
+    way: Evaluator, *, better: int = 0, worse: int = 0, equal: int = 0, failed: int = 0
+) -> list[Detection]:
+    """Return the detections of a careful judge, and so many of padded answers."""
     moved = [(0.0, 1.0)] * better + [(0.0, 0.0)] * worse + [(1.0, 0.0)] * equal + [(None, None)] * failed
     found = detections(alarms=0.0, ways=(way,))
     for number, (same, gain) in enumerate(moved):
@@ -53,8 +65,19 @@ def padded(*, better: int, worse: int, equal: int, failed: int, way: Evaluator =
                 failure="" if same is not None else "unparsable",
             )
         )
-    (use,) = judge_check(planted_passport(found), labelled={}, seconds={}).uses
-    return next(one for one in use.qualities if "length" in one.name)
+    return found
+
+
+def test_a_judge_that_is_suitable_by_some_evaluators_alone_is_called_that_first() -> None:
+    """The verdict that a reader quotes names the evaluators that it holds for, and those that it does not hold for."""
+    careful = detections(images=24, misses=0.0, alarms=0.0, ways=("single-vanilla",))
+    cases = [*careful, *with_padding("right-or-wrong", worse=20, equal=20)]
+    check = judge_check(planted_passport(cases), labelled={}, seconds={})
+    assert [use.verdict for use in check.uses] == ["suitable", "not suitable"]
+    assert check.sentence.startswith("suitable for single-vanilla alone, not for right-or-wrong")
+    alone = judge_check(planted_passport(careful), labelled={}, seconds={})
+    assert alone.verdict == "suitable"
+    assert "alone" not in alone.sentence
 
 
 def test_a_failed_judgement_of_a_padded_answer_has_no_part_in_the_length_bias() -> None:

@@ -28,6 +28,7 @@ from dokimasia.settings import Settings, resolve_model
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.runs import get_run
+from tests.people.test_judge_checks import with_padding
 from tests.planted_judges import detections, judge_of, kept_passport, planted_passport
 
 JUDGE = "sim/judge-noisy"
@@ -90,6 +91,23 @@ def test_a_decision_no_better_than_chance_is_warned_of(
     seeing = planted_passport(detections(misses=0.1, alarms=0.1), judge=judge_of(JUDGE))
     said = told(settings, request_of(passports=(kept_passport(tmp_path / "k.json", seeing),)))
     assert not any(one in said for one in ("as a whole", "finds fault with", "hardly tells"))
+
+
+def test_a_decision_that_the_judge_is_not_suitable_for_is_warned_of(
+    settings: Settings, request_of: Requests, tmp_path: Path
+) -> None:
+    """A judge that scores well and whose decisions change with length is warned of by the decisions' name and reason."""
+    careful = detections(images=24, misses=0.0, alarms=0.0, ways=("checkpoints",))
+    cases = [*careful, *with_padding("right-or-wrong", worse=20, equal=20)]
+    passport = planted_passport(cases, judge=judge_of(JUDGE))
+    said = told(settings, request_of(passports=(kept_passport(tmp_path / "j.json", passport),)))
+    assert (
+        "by its passport it is not suitable for deciding whether an answer is right: changed by length 50.0 %" in said
+    )
+    assert "by its passport it is not suitable for scoring by checkpoints" not in said
+    steady = planted_passport([*careful, *with_padding("right-or-wrong", equal=40)], judge=judge_of(JUDGE))
+    said = told(settings, request_of(passports=(kept_passport(tmp_path / "k.json", steady),)))
+    assert "by its passport it is not suitable" not in said
 
 
 def test_a_dimension_marked_as_a_blind_spot_is_told(settings: Settings, request_of: Requests, file: Path) -> None:

@@ -165,7 +165,7 @@ def conclusion(data: ReportData) -> list[Cell]:
     if analysis.modes and failed_group.n_scored:
         sentences.append(_most_frequent_mode(analysis))
     sentences.append(
-        f"{len(analysis.modes)} failure modes, counted on {failed_group.n_scored:,} of {failed_group.there:,} "
+        f"{figures.several(len(analysis.modes), 'failure mode')}, counted on {failed_group.n_scored:,} of {failed_group.there:,} "
         f"failed criteria and {met_group.n_scored:,} that were met, by {analysis.judge}, which knew neither scores nor models."
     )
     return [*sentences, used_sentence(analysis, data.paid)]

@@ -9,7 +9,7 @@ from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import value_id
 from dokimasia.domain.passport import Passport
 from dokimasia.errors import ConfigError
-from dokimasia.people.passports.blindness import asked_otherwise, differences_of, warnings_of
+from dokimasia.people.passports.blindness import asked_otherwise, differences_of, evaluator_for, warnings_of
 from dokimasia.people.passports.files import read_passport
 from dokimasia.people.passports.options import BLIND_BELOW, JudgeUse, PassportOptions
 from dokimasia.people.passports.suitability import judge_check
@@ -273,6 +273,12 @@ def _warnings(
     check = judge_check(passport, labelled={}, seconds={})
     if check.verdict == "not suitable":
         yield f"by its passport it is {check.sentence}"
+    else:
+        rejected = {(use.task, use.evaluator): use for use in check.uses if use.verdict == "not suitable"}
+        for way in ways:
+            evaluator = evaluator_for(passport, way)
+            if evaluator is not None and (use := rejected.get((way.task, evaluator))) is not None:
+                yield f"by its passport it is not suitable for {way.what}: {'; '.join(use.reasons)}"
     yield from differences_of(passport, spec, tools=tools)
     for way in ways:
         yield from warnings_of(passport, way, below=below)

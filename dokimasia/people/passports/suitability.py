@@ -473,7 +473,16 @@ def _sentence(
     if verdict == "suitable":
         figure = f": {_most_missed(uses, passport)}"
     reservations = _reservations(uses, unmeasured) if verdict in APPROVING else ""
-    return f"{verdict}{reservations}{figure}. {advice[0].upper()}{advice[1:]}"
+    return f"{verdict}{_scope(uses)}{reservations}{figure}. {advice[0].upper()}{advice[1:]}"
+
+
+def _scope(uses: Sequence[JudgeInUse]) -> str:
+    """Return by which evaluators alone a judge is suitable, if it is suitable by some and not by others; else empty."""
+    approved = [use.evaluator for use in uses if use.verdict in APPROVING]
+    rejected = [use.evaluator for use in uses if use.verdict == "not suitable"]
+    if approved and rejected:
+        return f" for {in_words(approved)} alone, not for {in_words(rejected)}"
+    return ""
 
 
 def _reservations(uses: Sequence[JudgeInUse], unmeasured: Sequence[Evaluator]) -> str:
