@@ -138,7 +138,7 @@ def test_a_lenient_judge_without_false_alarms_needs_correction(
     verdicts = {use["evaluator"]: use["verdict"] for use in figures["uses"]}
     assert verdicts == {"single-axes": "not suitable", "right-or-wrong": "suitable with correction"}
     assert figures["verdict"] == "suitable with correction"
-    assert figures["sentence"].startswith("suitable with correction (")
+    assert figures["sentence"].startswith("suitable with correction for right-or-wrong alone, not for single-axes (")
     assert ". Use it, corrected, with right-or-wrong (" in figures["sentence"]
     assert "; do not use it with single-axes (" in figures["sentence"]
     assert "dokimasia correct" in figures["sentence"]
