@@ -141,7 +141,7 @@ def test_models_with_equal_figures_share_the_first_place(
         said = [headline(opened, row, ReachedCounts()).text for row in list_runs(opened)]
     assert said == [
         f"{HASTY}: score 1.00 (1 to 5); strict accuracy: none right",
-        "sim/steady and sim/strong share the highest: score 5.00 (1 to 5), strict accuracy 1.00",
+        "sim/steady and sim/strong share the highest: score 5.00 (1 to 5), strict accuracy 100.0 %",
     ]
 
 
