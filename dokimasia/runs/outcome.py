@@ -34,9 +34,11 @@ End = Literal["complete", "failures", "spending", "below", "waiting"]
 ENDED = "ended"
 """The kind of event that records each end of a run, and why."""
 
-SPENT = "the spending limit was reached and some results are missing"
-REACHED = {"max_calls": "limit on requests", "max_tokens": "limit on tokens"}
-"""What a limit is called in place of the spending limit, by the field of the request that sets it."""
+LIMIT_NAMES = {"max_cost": "spending limit", "max_calls": "limit on requests", "max_tokens": "limit on tokens"}
+"""Names of the limits on a run, by the field of the request that sets them."""
+
+REACHED = "was reached and some results are missing"
+SPENT = f"the spending limit {REACHED}"
 
 BLIND = "#blind"
 
@@ -165,7 +167,7 @@ def describe_spending(home: Home, run: Run, request: Invocation) -> str:
     )
     option = f"--{nearest.replace('_', '-')}"
     used = ", ".join(describe_limits(home, run))
-    reached = SPENT.replace("spending limit", REACHED.get(nearest, "spending limit"))
+    reached = f"the {LIMIT_NAMES[nearest]} {REACHED}"
     return f"{reached}: {used} spent so far. Raise it by a larger {option}, or lift it by {option} none"
 
 

@@ -53,15 +53,15 @@ def test_no_figure_and_no_name_is_cut_at_100_columns(models: int) -> None:
         assert word in text
 
 
-def diagnosis(pair: Mark, weak: dict[str, tuple[str, ...]], *, tested: bool = True) -> Diagnosis:
-    """Two models, the first with the higher score, each with its weak nodes."""
+def diagnosis(pair: Mark, weak: dict[str, tuple[str, ...]], *, tested: bool = True, second: float = 3.5) -> Diagnosis:
+    """Two models with scores of 4.25 and `second`, each with its weak nodes."""
     names = tuple(weak)
     scores = (
         AssetColumn(name="model", kind="name"),
         AssetColumn(name="score", unit="points, 1 to 5", kind="score", better="higher"),
     )
     nodes = (AssetColumn(name="node", kind="name"), AssetColumn(name="score", unit="points of 100", kind="score"))
-    cells = [Figure(value=4.25, low=4.0, high=4.5), Figure(value=3.5, low=3.25, high=3.75)]
+    cells = [Figure(value=4.25, low=4.0, high=4.5), Figure(value=second, low=second - 0.25, high=second + 0.25)]
     rows = [
         AssetRow(key=name, cells=(Figure(value=name), cell), n=9, held=9, model=name)
         for name, cell in zip(names, cells, strict=True)
@@ -98,8 +98,16 @@ def test_the_verdict_names_the_highest_model_and_the_lowest_weak_node_of_each() 
     )
 
 
+def test_models_with_equal_scores_share_the_verdict() -> None:
+    """None of them is called the highest."""
+    tied = verdict_of(diagnosis("unclear", {"a": (), "b": ()}, second=4.25))
+    assert tied.startswith("a and b share the highest score, 4.25 [4.00, 4.50] of 5. ")
+
+
 def test_the_verdict_says_whether_nothing_was_found_or_nothing_was_tested() -> None:
     """No weakness beyond chance is a finding; no test is none."""
-    assert verdict_of(diagnosis("worse", {"a": (), "b": ()})).endswith("No model is weak at any node beyond chance.")
+    assert verdict_of(diagnosis("worse", {"a": (), "b": ()})).endswith(
+        "No weakness beyond chance was found at any node."
+    )
     untested = verdict_of(diagnosis("worse", {"a": (), "b": ()}, tested=False))
     assert untested.endswith("No node was tested for weakness: the tables of nodes say why.")

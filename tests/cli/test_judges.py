@@ -342,6 +342,7 @@ def test_probes_of_harmless_changes_alone_give_no_verdict_and_say_that_errors_ar
         check = check_of(opened, "sim/judge", ())[0]
     assert check.verdict == "cannot tell"
     assert "single-axes (no planted error was put to the judge)" in check.sentence
+    assert check.uses
     for use in check.uses:
         assert use.missing[0].startswith("undetected errors: planted errors. Plant some (--perturber")
 

@@ -132,6 +132,16 @@ def test_what_cannot_be_checked_says_the_way_out(
     assert len(client.runs()) == before
 
 
+def test_labels_that_cannot_be_read_begin_no_run(client: Client, texts: Path, tmp_path: Path) -> None:
+    """The labels are read before errors are planted, and their line is named."""
+    filled = tmp_path / "labels.jsonl"
+    filled.write_text('{"item": "a", "label": "perhaps"}\n')
+    before = len(client.runs())
+    with pytest.raises(InputError, match="line 1"):
+        client.check_judge("sim/judge", texts, labels=filled, **FIELDS)
+    assert len(client.runs()) == before
+
+
 def test_a_run_that_planted_nothing_ends_the_check(client: Client, texts: Path, tmp_path: Path) -> None:
     """The client does not ask for ever: the error says why nothing was planted."""
     rows = [json.loads(line) for line in texts.read_text().splitlines()[:3]]

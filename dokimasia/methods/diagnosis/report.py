@@ -27,6 +27,7 @@ from dokimasia.report.blocks import (
     Table,
     Tone,
     anchor,
+    plain,
     spans,
 )
 from dokimasia.report.browser import sample_views
@@ -369,16 +370,14 @@ def verdict_of(diagnosis: Diagnosis) -> str:
         more = ""
         if len(weak) > 1:
             more = f" and {figures.several(len(weak) - 1, 'more node')}"
-        weak_nodes.append(
-            f"{asset.model} at {weak[0].cells[0].value} ({_with_interval(weak[0].cells[1], 1)} of 100){more}"
-        )
+        weak_nodes.append(f"{asset.model} at {weak[0].cells[0].value} ({_score_text(asset, weak[0])} of 100){more}")
     if weak_nodes:
         more = ""
         if len(weak_nodes) > MOST_NAMED:
             more = f"; {figures.several(len(weak_nodes) - MOST_NAMED, 'more model')} in the tables below"
         sentences.append(f"Weak beyond chance: {'; '.join(weak_nodes[:MOST_NAMED])}{more}.")
     elif tested:
-        sentences.append("No model is weak at any node beyond chance.")
+        sentences.append("No weakness beyond chance was found at any node.")
     else:
         sentences.append("No node was tested for weakness: the tables of nodes say why.")
     return " ".join(sentences)
@@ -386,14 +385,19 @@ def verdict_of(diagnosis: Diagnosis) -> str:
 
 def _highest(models: Asset | None, pairs: Asset | None) -> str:
     """Return the sentence on the model with the highest score, and whether the next is below it beyond chance."""
-    scored = [row for row in models.rows if row.cells[1].value is not None] if models else []
+    if models is None:
+        return "No answer has a score."
+    scored = [row for row in models.rows if row.cells[1].value is not None]
     if not scored:
         return "No answer has a score."
     first = scored[0]
-    score = f"{_with_interval(first.cells[1], 2)} of {figures.HIGHEST:g}"
+    score = f"{_score_text(models, first)} of {figures.HIGHEST:g}"
     if len(scored) == 1:
         return f"{first.model} scores {score}."
     second = scored[1].model
+    if first.cells[1].value == scored[1].cells[1].value:
+        names = [row.model for row in scored if row.cells[1].value == first.cells[1].value]
+        return f"{figures.in_words(names)} share the highest score, {score}."
     for row in pairs.rows if pairs else ():
         names = (row.cells[0].value, row.cells[1].value)
         if set(names) == {first.model, second} and row.mark in ("better", "worse"):
@@ -401,11 +405,9 @@ def _highest(models: Asset | None, pairs: Asset | None) -> str:
     return f"{first.model} scores highest, {score}, and is not distinguishable from {second}."
 
 
-def _with_interval(cell: Figure, digits: int) -> str:
-    """Return a score with its interval in brackets, or the reason why it has none."""
-    if not isinstance(cell.value, int | float):
-        return figures.NOTHING.text
-    return f"{cell.value:.{digits}f}{figures.bracketed(cell, lambda end: f'{end:.{digits}f}')}"
+def _score_text(asset: Asset, row: AssetRow) -> str:
+    """Return the score in a row's second cell with its interval, as the table shows it."""
+    return plain(_cell(asset.columns[1], row.cells[1]))
 
 
 def words_section(data: ReportData) -> Section:

@@ -179,7 +179,7 @@ def conclusion(data: ReportData) -> list[Cell]:
     if run.cases.general_criteria:
         sentences.append(
             f"{run.cases.general_criteria:,} of {figures.several(run.samples, 'case')} had no criteria of their own and were "
-            "judged by this program's general ones: this says whose answers the judge prefers, not whose are right."
+            "judged by this program's general ones: the result says whose answers the judge prefers, not whose are right."
         )
     return [*sentences, used_sentence(run, data.paid)]
 

@@ -17,7 +17,6 @@ from dokimasia.algorithms.trees.weakness import NodeFinding, Verdict, evident_no
 from dokimasia.domain.capability import ROOT
 from dokimasia.domain.growth import Phase
 from dokimasia.domain.identity import Value
-from dokimasia.domain.wording import percentage
 from dokimasia.errors import NotFound
 from dokimasia.methods.tree.stored_trees import (
     LoadedTree,
@@ -29,6 +28,7 @@ from dokimasia.methods.tree.stored_trees import (
     tree_of_run,
 )
 from dokimasia.report.fields import Bounds, Counts, IntervalMethod, NoInterval, as_json
+from dokimasia.report.figures import share
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import shown_name, simulated_names
 from dokimasia.runs.measures import limits, rounded
@@ -184,11 +184,8 @@ def kept_leaves(exchanged: float) -> str:
     """Return a sentence on the share of criteria whose leaves cannot be exchanged; empty if all can be."""
     if exchanged >= 1:
         return ""
-    share = percentage(1 - exchanged)
-    if share == percentage(0):
-        share = "Less than 1 %"
     return (
-        f"{share} of the criteria belong to images whose number of criteria no other image has. "
+        f"{share(1 - exchanged).text} of the criteria belong to images whose number of criteria no other image has. "
         "The test exchanges leaves between images with equal numbers, so these keep theirs, and a weakness that shows in "
         "them alone is not found."
     )

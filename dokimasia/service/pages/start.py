@@ -7,8 +7,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
-from dokimasia.domain.wording import percentage
-from dokimasia.report.figures import MINUS, cost_text, in_words
+from dokimasia.report.figures import cost_text, in_words, measured_share, number
 from dokimasia.runs.catalogue import OWN, method_of, plugin_methods
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.reading.inspection import labelled_runs
@@ -65,22 +64,16 @@ def _best(home: Home, run: Run) -> str:
         label, scale = method.scores.measure_called(name)
         note = f" ({scale})" if scale else ""
         is_share = _number_at(models[best[0]], (path[0], "share")) is not None
+        write = measured_share if is_share else number
         upper = max(_number_at(models[model], (path[0], "upper")) or 0.0 for model in best)
         if upper > highest:
-            note = f", up to {_written(upper, is_share=is_share)}"
+            note = f", up to {write(upper).text}"
         if name == "accuracy" and not highest:
             parts.setdefault("", []).append(f"{label}: none right{note}")
         else:
-            figure = f"{label} {_written(highest, is_share=is_share)}{note}"
+            figure = f"{label} {write(highest).text}{note}"
             parts.setdefault(_leader_names(best), []).append(figure)
     return "; ".join(f"{names}: {', '.join(leads)}" if names else ", ".join(leads) for names, leads in parts.items())
-
-
-def _written(value: float, *, is_share: bool) -> str:
-    """Return a figure as the run's page writes it: a share in percent, others with two decimals."""
-    if is_share:
-        return percentage(value, 1)
-    return f"{value:.2f}".replace("-", MINUS)
 
 
 def _leader_names(best: Sequence[str]) -> str:
