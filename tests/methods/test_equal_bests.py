@@ -9,7 +9,7 @@ from dokimasia.methods.arena.figures import ArenaFigures, ArenaGroup, ArenaModel
 from dokimasia.methods.arena.report import conclusion as arena_conclusion
 from dokimasia.methods.audit.figures import AuditedModel, AuditFigures
 from dokimasia.methods.audit.report import conclusion as audit_conclusion
-from dokimasia.methods.duel.figures import DuelFigures, DuelledModel, Verdicts
+from dokimasia.methods.duel.figures import Cases, DuelFigures, DuelledModel, Verdicts
 from dokimasia.methods.duel.report import conclusion as duel_conclusion
 from dokimasia.methods.judging.figures import Gap, JudgedMethod, JudgingFigures
 from dokimasia.methods.judging.report import conclusion as judging_conclusion
@@ -62,12 +62,17 @@ def test_duels_name_all_models_with_the_highest_reward() -> None:
         return DuelledModel.model_construct(reward=reward, n=20, verdicts=verdicts)
 
     models = {"b": duelled(interval(30, 10, 50)), "a": duelled(interval(30, -5, 65)), "c": duelled(interval(0, -9, 9))}
-    figures = DuelFigures.model_construct(models=models, lead=None, baseline="base", **USED)
+    cases = Cases.model_construct(general_criteria=0)
+    figures = DuelFigures.model_construct(models=models, lead=None, baseline="base", samples=20, cases=cases, **USED)
     said = text_of(duel_conclusion(data_of(figures)))
     assert said.startswith(
         "a and b have the highest reward. a is not significantly better than base: +30.00 [−5.0, +65.0] on 20 cases and "
         "b is better than base: +30.00 [+10.0, +50.0] on 20 cases."
     )
+    general = "had no criteria of their own and were judged by this program's general ones"
+    assert general not in said
+    figures = figures.model_copy(update={"cases": Cases.model_construct(general_criteria=5)})
+    assert f"5 of 20 cases {general}" in text_of(duel_conclusion(data_of(figures)))
 
 
 def pair(first: str, second: str, difference: float) -> ArenaPair:
